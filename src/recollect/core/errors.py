@@ -1,0 +1,68 @@
+"""Everything Recollect raises on purpose. Each message says what the user can do next.
+
+RecollectError
+├── Refused              the input cannot be kept as given
+│   └── TooLong          a memory over the length limit
+├── NotFound             no such memory, or not one you may see
+├── Ambiguous            a short id that fits several memories
+├── Conflict             the memory changed since it was read, or the id is taken
+├── BadQuery             a recall that cannot be asked
+├── BadSetting           a setting that does not exist or cannot have this value
+├── LegTimeout           a leg ran past its time and is left out
+└── StoreError           the store itself
+    ├── StoreBusy        another process holds it for too long
+    ├── StoreDamaged     the file is not a healthy Recollect store
+    └── StoreTooNew      written by a newer Recollect
+"""
+
+
+class RecollectError(Exception):
+    pass
+
+
+class Refused(RecollectError):
+    pass
+
+
+class TooLong(Refused):
+    pass
+
+
+class NotFound(RecollectError):
+    pass
+
+
+class Ambiguous(RecollectError):
+    pass
+
+
+class Conflict(RecollectError):
+    pass
+
+
+class BadQuery(RecollectError):
+    pass
+
+
+class BadSetting(RecollectError):
+    pass
+
+
+class LegTimeout(RecollectError):
+    pass
+
+
+class StoreError(RecollectError):
+    pass
+
+
+class StoreBusy(StoreError):
+    pass
+
+
+class StoreDamaged(StoreError):
+    pass
+
+
+class StoreTooNew(StoreError):
+    pass

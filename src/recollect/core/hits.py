@@ -1,0 +1,61 @@
+"""What legs bring and stages pass on: memories by reference, with scores."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Ref(NamedTuple):
+    """Which memory: an id means nothing without its space."""
+
+    space: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that a leg found, with the leg's raw score.
+
+    `evidence` is how much speaks for it on a scale of 0 to 1 that does not depend on the other hits: the share
+    of the query's idf that matched, a cosine. The relevance floor reads it, since fused scores are relative.
+    """
+
+    ref: Ref
+    score: float
+    evidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class LegAnswer:
+    """One leg's hits, best first, or why it has none to give.
+
+    `least` is the lowest score the leg could give at all: 0 for BM25, -1 for a cosine.
+    """
+
+    leg: str
+    hits: tuple[Hit, ...] = ()
+    least: float = 0.0
+    milliseconds: float = 0.0
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    ref: Ref
+    score: float
+
+
+def merge_hits(lists: Iterable[Sequence[Hit]], depth: int) -> list[Hit]:
+    """Merge the hits that one leg found in several spaces by raw score, ties by reference."""
+    merged = [hit for hits in lists for hit in hits]
+    merged.sort(key=lambda hit: (-hit.score, hit.ref.id, hit.ref.space))
+    return merged[:depth]
+
+
+def scale(value: float, least: float, most: float) -> float:
+    """Where a value stands between two others, 0 to 1; where they coincide, everything is at the top."""
+    span = most - least
+    if span <= 0 or not math.isfinite(span):
+        return 1.0 if value >= most else 0.0
+    return min(1.0, max(0.0, (value - least) / span))

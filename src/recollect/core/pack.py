@@ -1,0 +1,79 @@
+"""The last step: what is under the floor goes, the rest is fitted into the limit and the budget, whole.
+
+A memory is never cut. What does not fit is passed over for a smaller one behind it, and said to be left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from recollect.core.hits import LegAnswer, Ref
+from recollect.core.links import Pointer, Served
+from recollect.core.memory import Memory
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""A rule of thumb for English prose; no tokenizer is worth its weight here."""
+
+LeftOutWhy = Literal["under the floor", "over the limit", "over the budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    served: tuple[Served, ...]
+    """In their order, each with the answers that come along. Nothing is given twice: an answer that stands further
+    up is pointed to."""
+    left_out: Mapping[Ref, LeftOutWhy]
+    tokens: int
+
+
+def count_tokens(text: str) -> int:
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def pack(
+    ranking: Sequence[Served],
+    memories: Mapping[Ref, Memory],
+    answers: Sequence[LegAnswer],
+    *,
+    floors: Mapping[str, float],
+    limit: int,
+    budget: int | None,
+) -> Packed:
+    evidence = _evidence(answers)
+    served: list[Served] = []
+    left_out: dict[Ref, LeftOutWhy] = {}
+    given: set[Ref] = set()
+    tokens = 0
+    for item in ranking:
+        if item.ref in given:
+            continue
+        answers_now = tuple(ref for ref in item.answers if ref not in given)
+        cost = sum(count_tokens(memories[ref].content) for ref in (item.ref, *answers_now))
+        if not _stands(item, evidence, floors):
+            left_out[item.ref] = "under the floor"
+        elif len(served) == limit:
+            left_out[item.ref] = "over the limit"
+        elif budget is not None and tokens + cost > budget:
+            left_out[item.ref] = "over the budget"
+        else:
+            above = (Pointer("resolved-by", ref) for ref in item.answers if ref in given)
+            served.append(replace(item, answers=answers_now, pointers=(*above, *item.pointers)))
+            given.update((item.ref, *answers_now))
+            tokens += cost
+    return Packed(tuple(served), left_out, tokens)
+
+
+def _evidence(answers: Sequence[LegAnswer]) -> dict[Ref, dict[str, float]]:
+    evidence: dict[Ref, dict[str, float]] = {}
+    for answer in answers:
+        for hit in answer.hits:
+            evidence.setdefault(hit.ref, {})[answer.leg] = hit.evidence
+    return evidence
+
+
+def _stands(item: Served, evidence: Mapping[Ref, Mapping[str, float]], floors: Mapping[str, float]) -> bool:
+    """Whether some leg has enough evidence; what stands for an older memory stands on the older one's."""
+    if not any(floors.values()):
+        return True
+    found = [evidence.get(ref, {}) for ref in (item.ref, *item.instead_of)]
+    return any(value >= floors.get(leg, 0.0) for legs in found for leg, value in legs.items())

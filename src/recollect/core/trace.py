@@ -1,0 +1,116 @@
+"""What each stage of a recall did, and what can be read from that: `explain` and `why_not`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from recollect.core.hits import LegAnswer, Ref, Scored
+from recollect.core.pack import LeftOutWhy
+
+STAGES: Final = ("legs", "context", "fusion", "spread", "rerank", "prior", "links", "pack")
+"""The path of a recall, in order; the names of the files, the metrics and the explanations."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageTrace:
+    """The ranking as a stage left it. A stage that is `off` passed on what it was given."""
+
+    name: str
+    ranking: tuple[Scored, ...]
+    milliseconds: float
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    answers: tuple[LegAnswer, ...] = ()
+    stages: tuple[StageTrace, ...] = ()
+    replaced: Mapping[Ref, Ref] = field(default_factory=dict)
+    """Superseded memories, with the newest that takes their place."""
+    attached: Mapping[Ref, Ref] = field(default_factory=dict)
+    """Answers that came along, with the memory that they are attached to."""
+    left_out: Mapping[Ref, LeftOutWhy] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where one memory stood after a leg or a stage."""
+
+    stage: str
+    rank: int | None
+    score: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """Which stage lost a memory, and in words; `found` means it was not lost at all."""
+
+    stage: str
+    reason: str
+    rank: int | None = None
+    found: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the store knows about a memory before any leg is asked, as far as the scope goes."""
+
+    state: Literal["in scope", "not visible", "forgotten", "not yet known", "other scope", "excluded"]
+    detail: str = ""
+
+
+def explain(trace: Trace, ref: Ref) -> tuple[Step, ...]:
+    """Follow one memory through the legs and the stages."""
+    steps = []
+    for answer in trace.answers:
+        rank, hit = next(((n, hit) for n, hit in enumerate(answer.hits, 1) if hit.ref == ref), (None, None))
+        note = answer.failure or ("" if hit else "not found by this leg")
+        steps.append(Step(answer.leg, rank, hit.score if hit else None, note))
+    for stage in trace.stages:
+        position = _position(stage.ranking, ref)
+        note = "" if stage.on else "off"
+        steps.append(Step(stage.name, *position, note))
+    return tuple(steps)
+
+
+def why_not(trace: Trace, ref: Ref, standing: Standing, evidence: Mapping[str, str]) -> WhyNot:
+    """Say what kept a memory out of an answer; `evidence` is what each leg knows about it, in words."""
+    if standing.state != "in scope":
+        return WhyNot("scope", standing.detail or standing.state)
+    if (found := _found(trace, ref)) is not None:
+        return found
+    before = _last_rank(trace, ref)
+    if (newer := trace.replaced.get(ref)) is not None:
+        served = _position(trace.stages[-1].ranking, newer)[0] is not None
+        return WhyNot(
+            "links", f"It is outdated: {newer.id} supersedes it{', and is served in its place' * served}.", before
+        )
+    if (why := trace.left_out.get(ref)) is not None:
+        return WhyNot("pack", f"It stood at rank {before}, {why}.", before)
+    failures = [f"{answer.leg} was left out ({answer.failure})" for answer in trace.answers if answer.failure]
+    known = [f"{leg}: {words}" for leg, words in evidence.items()]
+    return WhyNot("legs", "No leg brought it. " + "; ".join((*known, *failures)) + ".")
+
+
+def _found(trace: Trace, ref: Ref) -> WhyNot | None:
+    """Tell whether a memory is in the answer after all, on its own or attached."""
+    served = _position(trace.stages[-1].ranking, ref)[0]
+    if served is not None:
+        return WhyNot("pack", f"It was recalled, at rank {served}.", served, found=True)
+    if (symptom := trace.attached.get(ref)) is not None:
+        return WhyNot("links", f"It was recalled, attached to {symptom.id} as its answer.", found=True)
+    return None
+
+
+def _position(ranking: Sequence[Scored], ref: Ref) -> tuple[int | None, float | None]:
+    for rank, item in enumerate(ranking, 1):
+        if item.ref == ref:
+            return rank, item.score
+    return None, None
+
+
+def _last_rank(trace: Trace, ref: Ref) -> int | None:
+    """Give its rank as it came to `pack`, or where it last had one."""
+    ranks = [rank for stage in trace.stages[:-1] if (rank := _position(stage.ranking, ref)[0]) is not None]
+    return ranks[-1] if ranks else None
