@@ -1,0 +1,142 @@
+"""What `doctor` looks at and mends: whether the words index, the counts and the past agree with the rows."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from recollect.core.analysis import weigh_terms
+from recollect.core.memory import Memory
+from recollect.core.ports import Problem
+from recollect.stores.sqlite.postings import length_of
+from recollect.stores.sqlite.rows import STATE, from_row, to_micros
+
+_MEND: Final = "Run `recollect doctor --mend`: it builds the index and the counts anew from the rows."
+_RESTORE: Final = "Keep a copy of the file, then import your last export into a new store."
+
+# Every state that each memory of a space was in, one after the other.
+_STATES: Final = f"""
+SELECT {STATE}, key, valid_to FROM (
+    SELECT {STATE}, space, memory AS key, valid_to FROM revisions
+    UNION ALL
+    SELECT {STATE}, space, key, NULL FROM memories
+) WHERE space = ? ORDER BY key, version
+"""
+_POSTINGS_OF: Final = """
+SELECT term, valid_from, valid_to, tf, length FROM postings WHERE space = ? AND term = ? AND memory = ?
+"""
+_INSERT: Final = """
+INSERT INTO postings (space, memory, term, valid_from, valid_to, tf, length) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+
+_Posting = tuple[str, int, int | None, float, float]
+"""Term, valid from, valid to, frequency, length."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """One memory's states, and the index entries that they call for."""
+
+    key: int
+    states: tuple[Memory, ...]
+    ends: tuple[int | None, ...]
+    lengths: tuple[float, ...]
+    postings: frozenset[_Posting]
+    indexed_at: int
+
+    @property
+    def is_live(self) -> bool:
+        return self.states[-1].deleted_at is None
+
+    @property
+    def has_gap(self) -> bool:
+        begins = [to_micros(state.updated_at) for state in self.states]
+        versions = [state.version for state in self.states]
+        return list(self.ends) != [*begins[1:], None] or versions != list(range(1, len(versions) + 1))
+
+
+def examine(connection: sqlite3.Connection, language: str, progress: Callable[[int, int], None]) -> Iterator[Problem]:
+    for (verdict,) in connection.execute("PRAGMA integrity_check(5)").fetchall():
+        if verdict != "ok":
+            yield Problem(f"SQLite finds the file damaged: {verdict}.", _RESTORE)
+            return
+    total = connection.execute("SELECT COUNT(*) FROM memories").fetchone()[0]
+    done = 0
+    for space, name, memories, length in connection.execute("SELECT key, id, memories, length FROM spaces").fetchall():
+        live, live_length, entries = 0, 0.0, 0
+        for life in _lives(connection, space, language):
+            which = f"memory {life.states[-1].id} in {name}"
+            if life.has_gap:
+                yield Problem(f"The past of {which} has a gap.", _RESTORE)
+            if _indexed(connection, space, life) != life.postings:
+                yield Problem(f"The words of {which} are not indexed as they stand.", _MEND)
+            if life.is_live:
+                live, live_length = live + 1, live_length + life.lengths[-1]
+            entries += len(life.postings)
+            done += 1
+            progress(done, total)
+        if live != memories or abs(live_length - length) > 0.01 * (1 + live):
+            yield Problem(f"{name} holds {live:,} memories of {live_length:,.0f} words; its counts differ.", _MEND)
+        found = connection.execute("SELECT COUNT(*) FROM postings WHERE space = ?", (space,)).fetchone()[0]
+        if found != entries:
+            yield Problem(f"{name} has {found:,} index entries where its memories call for {entries:,}.", _MEND)
+
+
+def rebuild(connection: sqlite3.Connection, language: str) -> None:
+    """Build postings, lengths and counts anew from the rows."""
+    connection.execute("DELETE FROM postings")
+    for (space,) in connection.execute("SELECT key FROM spaces").fetchall():
+        present: list[tuple[float, int, int]] = []
+        past: list[tuple[float, int, int, int]] = []
+        live, live_length = 0, 0.0
+        for life in _lives(connection, space, language):
+            connection.executemany(
+                _INSERT, [(space, life.key, *entry) for entry in sorted(life.postings, key=_by_term)]
+            )
+            present.append((life.lengths[-1], life.indexed_at, life.key))
+            past += [
+                (length, space, life.key, state.version)
+                for length, state in zip(life.lengths[:-1], life.states, strict=False)
+            ]
+            if life.is_live:
+                live, live_length = live + 1, live_length + life.lengths[-1]
+        connection.executemany("UPDATE memories SET length = ?, indexed_at = ? WHERE key = ?", present)
+        connection.executemany("UPDATE revisions SET length = ? WHERE space = ? AND memory = ? AND version = ?", past)
+        connection.execute("UPDATE spaces SET memories = ?, length = ? WHERE key = ?", (live, live_length, space))
+
+
+def _by_term(entry: _Posting) -> tuple[str, int]:
+    return entry[:2]
+
+
+def _lives(connection: sqlite3.Connection, space: int, language: str) -> Iterator[_Life]:
+    name = connection.execute("SELECT id FROM spaces WHERE key = ?", (space,)).fetchone()[0]
+    rows = connection.execute(_STATES, (space,))
+    for key, group in groupby(rows, key=lambda row: int(row[-2])):
+        yield _live(key, name, list(group), language)
+
+
+def _live(key: int, space: str, rows: Sequence[Sequence[Any]], language: str) -> _Life:
+    """Follow a memory's states: its entries run on until a state has other words, or none to find it by."""
+    states = tuple(from_row(space, row) for row in rows)
+    ends = tuple(row[-1] for row in rows)
+    postings: set[_Posting] = set()
+    lengths: list[float] = []
+    since, running = to_micros(states[0].updated_at), None
+    for state, end in zip(states, ends, strict=True):
+        terms = weigh_terms(state, language)
+        lengths.append(length_of(terms))
+        entries = terms if state.deleted_at is None else {}
+        if entries != running:
+            since, running = to_micros(state.updated_at), entries
+        # The entry of an earlier state that runs on is replaced by a longer one.
+        for term, tf in entries.items():
+            postings.discard((term, since, to_micros(state.updated_at), tf, lengths[-1]))
+            postings.add((term, since, end, tf, lengths[-1]))
+    return _Life(key, states, ends, tuple(lengths), frozenset(postings), since)
+
+
+def _indexed(connection: sqlite3.Connection, space: int, life: _Life) -> frozenset[_Posting]:
+    terms = {entry[0] for entry in life.postings}
+    return frozenset(row for term in terms for row in connection.execute(_POSTINGS_OF, (space, term, life.key)))

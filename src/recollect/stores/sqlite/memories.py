@@ -1,0 +1,282 @@
+"""Writes and reads of memories. A write puts row, terms, past state, counts and outbox down in one transaction."""
+
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from recollect.core.analysis import weigh_terms
+from recollect.core.errors import Conflict, NotFound
+from recollect.core.hits import Ref
+from recollect.core.memory import Memory, Revision
+from recollect.core.ports import Loaded
+from recollect.core.query import Scope
+from recollect.core.sensitivity import may_leave
+from recollect.stores.sqlite.database import Database
+from recollect.stores.sqlite.postings import close_postings, length_of, open_postings, purge_postings
+from recollect.stores.sqlite.rows import (
+    STATE,
+    STATE_PLACES,
+    believed,
+    from_blob,
+    from_row,
+    marks,
+    narrow,
+    revision_from_row,
+    to_blob,
+    to_micros,
+    to_row,
+)
+
+_INSERT: Final = f"""
+INSERT INTO memories ({STATE}, space, length, change, indexed_at) VALUES ({STATE_PLACES}, ?, ?, ?, ?)
+"""
+_UPDATE: Final = f"""
+UPDATE memories SET ({STATE}, length, change, indexed_at) = ({STATE_PLACES}, ?, ?, ?) WHERE key = ?
+"""
+_KEEP_PAST: Final = f"""
+INSERT INTO revisions (memory, space, length, valid_to, {STATE})
+SELECT key, space, length, ?, {STATE} FROM memories WHERE key = ?
+"""
+# The row lock that orders a space's changes: whoever has seen change n has seen all below it.
+_NEXT_CHANGE: Final = """
+UPDATE spaces SET change = change + 1, memories = memories + ?, length = length + ? WHERE key = ? RETURNING change
+"""
+_QUEUE: Final = """
+INSERT INTO outbox (space, work, memory, change) VALUES (?, 'vector', ?, ?)
+ON CONFLICT (space, work, memory) DO UPDATE SET change = excluded.change
+"""
+
+
+class SqliteMemories:
+    def __init__(self, database: Database, language: str) -> None:
+        self._database = database
+        self._language = language
+
+    def add(self, memories: Sequence[Memory]) -> None:
+        with self._database.write() as connection:
+            for memory in memories:
+                self._insert(connection, memory)
+
+    def change(self, memory: Memory) -> None:
+        with self._database.write() as connection:
+            self._change(connection, memory)
+
+    def load(self, histories: Sequence[Sequence[Memory]], *, dry_run: bool = False) -> list[Loaded]:
+        """Replay what is missing, so that a loaded memory is laid down as one that lived here."""
+        if dry_run:
+            with self._database.read() as connection:
+                return [self._missing(connection, states)[0] for states in histories]
+        with self._database.write() as connection:
+            return [self._replay(connection, states) for states in histories]
+
+    def get(self, refs: Collection[Ref], as_of: datetime | None = None) -> dict[Ref, Memory]:
+        table, times = believed(as_of)
+        found: dict[Ref, Memory] = {}
+        with self._database.read() as connection:
+            for space in {ref.space for ref in refs}:
+                ids = [to_blob(ref.id) for ref in refs if ref.space == space]
+                for start in range(0, len(ids), 500):
+                    some = ids[start : start + 500]
+                    rows = connection.execute(
+                        f"SELECT {STATE} FROM {table} AS m "
+                        f"WHERE m.space = (SELECT key FROM spaces WHERE id = ?) AND m.id IN ({marks(some)})",
+                        [*times, space, *some],
+                    )
+                    for row in rows:
+                        memory = from_row(space, row)
+                        found[Ref(space, memory.id)] = memory
+        return found
+
+    def resolve(self, spaces: Sequence[str], handle: str, limit: int = 10) -> list[Memory]:
+        exact = self.get([Ref(space, handle) for space in spaces])
+        if exact:
+            return list(exact.values())
+        digits = handle.replace("-", "").upper()
+        if not digits or any(digit not in "0123456789ABCDEF" for digit in digits):
+            return []
+        with self._database.read() as connection:
+            rows = connection.execute(
+                f"SELECT {', '.join('m.' + column for column in STATE.split(', '))}, s.id "
+                f"FROM memories AS m JOIN spaces AS s ON s.key = m.space "
+                f"WHERE s.id IN ({marks(spaces)}) AND hex(m.id) LIKE ? ORDER BY m.id LIMIT ?",
+                [*spaces, f"%{digits}", limit],
+            )
+            return [from_row(row[-1], row) for row in rows]
+
+    def page(self, scope: Scope, limit: int, after: Ref | None = None) -> list[Memory]:
+        conditions, parameters = narrow(scope)
+        if after is not None and (last := self.get([after]).get(after)) is not None:
+            conditions += " AND (m.created_at, m.id) < (?, ?)"
+            parameters += [to_micros(last.created_at), to_blob(last.id)]
+        table, times = believed(scope.as_of)
+        pages: list[Memory] = []
+        with self._database.read() as connection:
+            for space in scope.spaces:
+                rows = connection.execute(
+                    f"SELECT {STATE} FROM {table} AS m WHERE m.space = (SELECT key FROM spaces WHERE id = ?) "
+                    f"AND {conditions} ORDER BY m.created_at DESC, m.id DESC LIMIT ?",
+                    [*times, space, *parameters, limit],
+                )
+                pages += [from_row(space, row) for row in rows]
+        pages.sort(key=lambda memory: (memory.created_at, memory.id), reverse=True)
+        return pages[:limit]
+
+    def narrowed(self, ref: Ref, scope: Scope) -> bool:
+        conditions, parameters = narrow(scope)
+        table, times = believed(scope.as_of)
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT 1 FROM {table} AS m WHERE m.space = (SELECT key FROM spaces WHERE id = ?) AND m.id = ? "
+                f"AND {conditions}",
+                [*times, ref.space, to_blob(ref.id), *parameters],
+            ).fetchone()
+        return ref.space in scope.spaces and row is not None
+
+    def history(self, ref: Ref) -> list[Revision]:
+        with self._database.read() as connection:
+            return self._history(connection, ref)
+
+    def last_changed(self, spaces: Sequence[str]) -> Memory | None:
+        with self._database.read() as connection:
+            rows = [
+                (space, row)
+                for space in spaces
+                for row in connection.execute(
+                    f"SELECT {STATE} FROM memories WHERE space = (SELECT key FROM spaces WHERE id = ?) "
+                    "ORDER BY change DESC LIMIT 1",
+                    (space,),
+                )
+            ]
+        return max((from_row(*row) for row in rows), key=lambda memory: memory.updated_at, default=None)
+
+    def walk(self, spaces: Sequence[str] = ()) -> Iterator[Ref]:
+        where = f"WHERE s.id IN ({marks(spaces)})" if spaces else ""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                f"SELECT s.id, m.id FROM memories AS m JOIN spaces AS s ON s.key = m.space {where} ORDER BY s.id, m.id",
+                list(spaces),
+            ).fetchall()
+        for space, identity in rows:
+            yield Ref(space, from_blob(identity))
+
+    def purge(self, ref: Ref) -> None:
+        with self._database.write() as connection:
+            key, space, present, _ = self._find(connection, ref)
+            for revision in self._history(connection, ref):
+                purge_postings(connection, space, key, weigh_terms(revision.memory, self._language))
+            for table, column in (
+                ("revisions", "memory"),
+                ("outbox", "memory"),
+                ("links", "source"),
+                ("links", "target"),
+            ):
+                connection.execute(f"DELETE FROM {table} WHERE space = ? AND {column} = ?", (space, key))
+            connection.execute("DELETE FROM memories WHERE key = ?", (key,))
+            if present.deleted_at is None:
+                length = length_of(weigh_terms(present, self._language))
+                connection.execute(_NEXT_CHANGE, (-1, -length, space)).fetchone()
+
+    def _missing(self, connection: sqlite3.Connection, states: Sequence[Memory]) -> tuple[Loaded, Sequence[Memory]]:
+        """Compare a memory's states with those here: one side must be the beginning of the other."""
+        here = [revision.memory for revision in self._history(connection, Ref(states[0].space, states[0].id))]
+        if not here:
+            return "added", states
+        common = min(len(here), len(states))
+        if here[:common] != list(states[:common]):
+            return "conflict", ()
+        missing = states[len(here) :]
+        return ("updated" if missing else "unchanged"), missing
+
+    def _replay(self, connection: sqlite3.Connection, states: Sequence[Memory]) -> Loaded:
+        result, missing = self._missing(connection, states)
+        for state in missing:
+            if state.version == 1:
+                self._insert(connection, state)
+            else:
+                self._change(connection, state)
+        return result
+
+    def _insert(self, connection: sqlite3.Connection, memory: Memory) -> None:
+        space = _space_key(connection, memory.space)
+        terms = weigh_terms(memory, self._language)
+        live = memory.deleted_at is None
+        length = length_of(terms)
+        change = connection.execute(_NEXT_CHANGE, (int(live), length if live else 0.0, space)).fetchone()[0]
+        since = to_micros(memory.updated_at)
+        try:
+            key = connection.execute(_INSERT, (*to_row(memory), space, length, change, since)).lastrowid
+        except sqlite3.IntegrityError:
+            raise Conflict(f"There is a memory {memory.id} already: leave the id out to get a new one.") from None
+        assert key is not None  # noqa: S101 - an INSERT that succeeded has a row
+        if live:
+            open_postings(connection, space, key, terms, since)
+        self._queue(connection, memory, space, key, change)
+
+    def _change(self, connection: sqlite3.Connection, memory: Memory) -> None:
+        key, space, old, indexed_at = self._find(connection, Ref(memory.space, memory.id))
+        if memory.version != old.version + 1:
+            raise Conflict(f"{memory.id} was changed meanwhile: look at it again, then repeat your change.")
+        now = to_micros(memory.updated_at)
+        was_live, is_live = old.deleted_at is None, memory.deleted_at is None
+        before, after = weigh_terms(old, self._language), weigh_terms(memory, self._language)
+        gained = (length_of(after) if is_live else 0.0) - (length_of(before) if was_live else 0.0)
+        change = connection.execute(_NEXT_CHANGE, (is_live - was_live, gained, space)).fetchone()[0]
+        connection.execute(_KEEP_PAST, (now, key))
+        if before != after or was_live != is_live:
+            if was_live:
+                close_postings(connection, space, key, before, since=indexed_at, until=now)
+            if is_live:
+                open_postings(connection, space, key, after, now)
+            indexed_at = now
+        connection.execute(_UPDATE, (*to_row(memory), length_of(after), change, indexed_at, key))
+        self._queue(connection, memory, space, key, change)
+
+    def _queue(self, connection: sqlite3.Connection, memory: Memory, space: int, key: int, change: int) -> None:
+        """Queue a memory for work off the write path, or take it back when it is gone or has become sensitive."""
+        if may_leave(memory) and memory.deleted_at is None:
+            connection.execute(_QUEUE, (space, key, change))
+        else:
+            connection.execute("DELETE FROM outbox WHERE space = ? AND memory = ?", (space, key))
+
+    def _find(self, connection: sqlite3.Connection, ref: Ref) -> tuple[int, int, Memory, int]:
+        row = connection.execute(
+            f"SELECT {STATE}, key, space, indexed_at FROM memories "
+            "WHERE space = (SELECT key FROM spaces WHERE id = ?) AND id = ?",
+            (ref.space, to_blob(ref.id)),
+        ).fetchone()
+        if row is None:
+            raise NotFound(f"There is no memory {ref.id}.")
+        key, space, indexed_at = row[-3:]
+        return key, space, from_row(ref.space, row), indexed_at
+
+    def _history(self, connection: sqlite3.Connection, ref: Ref) -> list[Revision]:
+        row = connection.execute(
+            f"SELECT {STATE}, key, space FROM memories WHERE space = (SELECT key FROM spaces WHERE id = ?) AND id = ?",
+            (ref.space, to_blob(ref.id)),
+        ).fetchone()
+        if row is None:
+            return []
+        past = connection.execute(
+            f"SELECT {STATE}, valid_to FROM revisions WHERE space = ? AND memory = ? ORDER BY version",
+            (row[-1], row[-2]),
+        )
+        return [
+            *(revision_from_row(ref.space, each) for each in past),
+            Revision(from_row(ref.space, row), None),
+        ]
+
+
+def _space_key(connection: sqlite3.Connection, space: str) -> int:
+    row = connection.execute("SELECT key FROM spaces WHERE id = ?", (space,)).fetchone()
+    if row is None:
+        row = connection.execute("INSERT INTO spaces (id) VALUES (?) RETURNING key", (space,)).fetchone()
+    key: int = row[0]
+    return key
+
+
+def key_of(connection: sqlite3.Connection, space: int, memory_id: str) -> int | None:
+    row: tuple[Any, ...] | None = connection.execute(
+        "SELECT key FROM memories WHERE space = ? AND id = ?", (space, to_blob(memory_id))
+    ).fetchone()
+    return None if row is None else int(row[0])

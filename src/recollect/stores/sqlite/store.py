@@ -1,0 +1,89 @@
+"""A store in one SQLite file: no server, no setup, several processes at once."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from recollect.core import analysis
+from recollect.core.ports import Count, Leg, Problem
+from recollect.core.settings import SETTINGS, Settings, Value, parse_setting
+from recollect.stores.sqlite.database import Database
+from recollect.stores.sqlite.examine import examine, rebuild
+from recollect.stores.sqlite.lexical import ExactLeg, LexicalLeg
+from recollect.stores.sqlite.links import SqliteLinks
+from recollect.stores.sqlite.memories import SqliteMemories
+from recollect.stores.sqlite.migrate import migrate
+
+_COUNT: Final = """
+SELECT s.id, s.memories,
+       (SELECT COUNT(*) FROM memories AS m WHERE m.space = s.key AND m.deleted_at IS NOT NULL),
+       (SELECT COUNT(*) FROM memories AS m WHERE m.space = s.key AND m.deleted_at IS NULL AND m.sensitive),
+       (SELECT COUNT(*) FROM revisions AS r WHERE r.space = s.key),
+       (SELECT COUNT(*) FROM links AS l WHERE l.space = s.key AND l.valid_to IS NULL),
+       (SELECT COUNT(*) FROM outbox AS o WHERE o.space = s.key),
+       s.key
+FROM spaces AS s ORDER BY s.id
+"""
+_COUNT_BY: Final = """
+SELECT {column}, COUNT(*) FROM memories
+WHERE space = ? AND deleted_at IS NULL AND {column} <> '' GROUP BY {column} ORDER BY COUNT(*) DESC, {column}
+"""
+
+
+class SqliteStore:
+    def __init__(self, path: str, language: str = "english") -> None:
+        self._database = Database(path)
+        self._language = language
+        migrate(self._database, f"{analysis.VERSION} {language}", lambda connection: rebuild(connection, language))
+        self.memories = SqliteMemories(self._database, language)
+        self.links = SqliteLinks(self._database)
+        self.settings = SqliteSettings(self._database)
+        self.legs: Sequence[Leg] = (LexicalLeg(self._database, language), ExactLeg(self._database, language))
+
+    def count(self) -> list[Count]:
+        with self._database.read() as connection:
+            counts = []
+            for *totals, key in connection.execute(_COUNT).fetchall():
+                by = [dict(_count_by(connection, column, key)) for column in ("category", "project")]
+                counts.append(Count(*totals, *by))
+            return counts
+
+    def size(self) -> int:
+        return sum(
+            os.path.getsize(self._database.path + ending)
+            for ending in ("", "-wal")
+            if os.path.exists(self._database.path + ending)
+        )
+
+    def examine(self, progress: Callable[[int, int], None]) -> list[Problem]:
+        with self._database.read() as connection:
+            return list(examine(connection, self._language, progress))
+
+    def mend(self) -> None:
+        with self._database.write() as connection:
+            rebuild(connection, self._language)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class SqliteSettings:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def read(self) -> Settings:
+        with self._database.read() as connection:
+            rows = connection.execute("SELECT name, value FROM settings").fetchall()
+        # A setting of a newer version means nothing to this one.
+        return Settings({name: parse_setting(name, value) for name, value in rows if name in SETTINGS})
+
+    def set(self, name: str, value: Value | None) -> None:
+        with self._database.write() as connection:
+            connection.execute("DELETE FROM settings WHERE name = ?", (name,))
+            if value is not None:
+                connection.execute("INSERT INTO settings (name, value) VALUES (?, ?)", (name, str(value)))
+
+
+def _count_by(connection: sqlite3.Connection, column: str, space: int) -> list[tuple[str, int]]:
+    return connection.execute(_COUNT_BY.format(column=column), (space,)).fetchall()
