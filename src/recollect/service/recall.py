@@ -1,0 +1,182 @@
+"""The path of a recall, composed: legs, context, fusion, spread, rerank, prior, links, pack."""
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from recollect.core import query as queries
+from recollect.core.context import take_context
+from recollect.core.errors import NotFound
+from recollect.core.fusion import Normaliser, check_weights, convex, reciprocal_rank
+from recollect.core.hits import LegAnswer, Ref, Scored
+from recollect.core.links import Served, apply_links, newest_of
+from recollect.core.memory import Link, Memory
+from recollect.core.pack import LeftOutWhy, pack
+from recollect.core.ports import Evidence, Store
+from recollect.core.prior import apply_prior
+from recollect.core.query import Query
+from recollect.core.rerank import rerank
+from recollect.core.settings import Settings
+from recollect.core.spread import spread
+from recollect.core.trace import StageTrace, Standing, Trace, WhyNot, why_not
+from recollect.service.ask import ask_legs
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One memory of an answer, and what its links bring along."""
+
+    memory: Memory
+    score: float
+    instead_of: tuple[Ref, ...] = ()
+    answers: tuple[Memory, ...] = ()
+    pointers: tuple[tuple[str, Memory], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    query: Query
+    results: tuple[Recalled, ...]
+    notices: tuple[str, ...]
+    """What the user should know about how the answer came about."""
+    left_out: Mapping[Ref, LeftOutWhy]
+    tokens: int
+    trace: Trace
+
+
+def recall(store: Store, query: Query) -> Recall:
+    queries.check(query)
+    settings = store.settings.read()
+    weights = settings.by_leg("weight")
+    check_weights({leg.name: weights[leg.name] for leg in store.legs})
+    path = _Path()
+
+    legs = [leg for leg in store.legs if weights[leg.name]]
+    answers = ask_legs(legs, query, settings.whole("depth"), settings.number("leg-timeout-ms") / 1000)
+    path.mark("legs", ())
+    answers = take_context(answers)
+    path.mark("context", (), on=False)
+    fused = path.mark("fusion", _fuse(answers, weights, settings))
+    spreaded = path.mark("spread", spread(fused), on=False)
+    reranked = path.mark("rerank", rerank(spreaded), on=False)
+
+    found = _present(store, query, [item.ref for item in reranked])
+    weighed = path.mark("prior", apply_prior(reranked, found, query.sort))
+    links, present = _linked(store, query, found)
+    served = apply_links(weighed, links, present, query.exclude)
+    path.mark("links", _scores(served))
+    packed = pack(
+        served,
+        present,
+        answers,
+        floors=settings.by_leg("floor"),
+        limit=query.limit,
+        budget=query.budget,
+    )
+    path.mark("pack", _scores(packed.served))
+
+    newest = newest_of(links, present)
+    replaced = {item.ref: newest[item.ref] for item in weighed if item.ref in newest}
+    attached = {answer: item.ref for item in packed.served for answer in item.answers}
+    return Recall(
+        query=query,
+        results=tuple(_show(item, present) for item in packed.served),
+        notices=tuple(f"{answer.leg} was left out: {answer.failure}." for answer in answers if answer.failure),
+        left_out=packed.left_out,
+        tokens=packed.tokens,
+        trace=Trace(answers, tuple(path.stages), replaced, attached, packed.left_out),
+    )
+
+
+def explain_missing(store: Store, query: Query, ref: Ref) -> WhyNot:
+    """Say why a memory is not in the answer to a query."""
+    standing = _standing(store, query, ref)
+    if standing.state != "in scope":
+        return why_not(Trace(), ref, standing, {})
+    answer = recall(store, query)
+    evidence = {leg: evidence.summary for leg, evidence in weigh_evidence(store, answer, ref).items()}
+    return why_not(answer.trace, ref, standing, evidence)
+
+
+def weigh_evidence(store: Store, answer: Recall, ref: Ref) -> dict[str, Evidence]:
+    """Give what each leg that took part has to say about one memory."""
+    asked = {leg_answer.leg for leg_answer in answer.trace.answers}
+    return {leg.name: leg.weigh(answer.query, ref) for leg in store.legs if leg.name in asked}
+
+
+class _Path:
+    """Keeps what each stage left, and how long it took."""
+
+    def __init__(self) -> None:
+        self.stages: list[StageTrace] = []
+        self._since = time.perf_counter()
+
+    def mark(self, stage: str, ranking: tuple[Scored, ...], *, on: bool = True) -> tuple[Scored, ...]:
+        now = time.perf_counter()
+        self.stages.append(StageTrace(stage, ranking, (now - self._since) * 1000, on))
+        self._since = now
+        return ranking
+
+
+def _fuse(answers: Sequence[LegAnswer], weights: Mapping[str, float], settings: Settings) -> tuple[Scored, ...]:
+    answering = [answer for answer in answers if answer.failure is None]
+    if not answering:
+        return ()
+    if settings.choice("fusion") == "reciprocal-rank":
+        return reciprocal_rank(answering, weights)
+    normaliser: Normaliser = "min-max" if settings.choice("normaliser") == "min-max" else "theoretical-minimum"
+    return convex(answering, weights, normaliser)
+
+
+def _linked(store: Store, query: Query, found: Mapping[Ref, Memory]) -> tuple[list[Link], dict[Ref, Memory]]:
+    """Give the links that touch what was found, and every memory at either end that is still there."""
+    links = store.links.among(found, query.scope.as_of)
+    ends = {Ref(link.space, end) for link in links for end in (link.source, link.target)} - found.keys()
+    return links, {**found, **_present(store, query, ends)}
+
+
+def _present(store: Store, query: Query, refs: Collection[Ref]) -> dict[Ref, Memory]:
+    """Read memories; one that another process forgets while the legs look is not served."""
+    read = store.memories.get(refs, query.scope.as_of) if refs else {}
+    return {ref: memory for ref, memory in read.items() if memory.deleted_at is None}
+
+
+def _scores(served: Sequence[Served]) -> tuple[Scored, ...]:
+    return tuple(Scored(item.ref, item.score) for item in served)
+
+
+def _show(item: Served, present: Mapping[Ref, Memory]) -> Recalled:
+    return Recalled(
+        memory=present[item.ref],
+        score=item.score,
+        instead_of=item.instead_of,
+        answers=tuple(present[ref] for ref in item.answers),
+        pointers=tuple((pointer.how, present[pointer.ref]) for pointer in item.pointers),
+    )
+
+
+def _standing(store: Store, query: Query, ref: Ref) -> Standing:
+    now = store.memories.get([ref]).get(ref)
+    if now is None:
+        raise NotFound(f"There is no memory {ref.id}: `recollect list` shows what there is.")
+    then = store.memories.get([ref], query.scope.as_of).get(ref)
+    if then is None:
+        return Standing("not yet known", f"It was not known yet: it was stored on {now.created_at:%Y-%m-%d %H:%M}.")
+    if then.deleted_at is not None:
+        return Standing("forgotten", f"It was forgotten on {then.deleted_at:%Y-%m-%d %H:%M}.")
+    if not store.memories.narrowed(ref, query.scope):
+        return Standing("other scope", f"It lies outside the scope asked: {_where(then)}.")
+    if ref.id in query.exclude:
+        return Standing("excluded", "The query excludes it: the prompt holds it already.")
+    return Standing("in scope")
+
+
+def _where(memory: Memory) -> str:
+    parts = {
+        "space": memory.space,
+        "project": memory.project or "none",
+        "category": memory.category,
+        "session": memory.session,
+        "place": memory.place,
+    }
+    return ", ".join(f"its {name} is {value}" for name, value in parts.items() if value is not None)

@@ -1,0 +1,222 @@
+"""Recollect as one person on one machine uses it: a store, a space, and the project they stand in.
+
+The command line, the MCP server and Python programs all work through this class.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Self, TypedDict, Unpack
+
+from recollect.core.errors import Ambiguous, NotFound
+from recollect.core.hits import Ref
+from recollect.core.memory import Link, Memory, Revision, make_id
+from recollect.core.ports import Clock, Evidence, Store
+from recollect.core.query import LARGEST_PAGE, Query, Scope, Sort, check_limit, check_scope
+from recollect.core.settings import Settings, parse_setting, setting
+from recollect.core.trace import WhyNot
+from recollect.service import recall as recalling
+from recollect.service import remember as remembering
+from recollect.service import transfer
+from recollect.service.recall import Recall
+
+HERE: Final = "."
+"""The project one stands in, if it is one; otherwise everything of one's own."""
+_RANDOM_BITS: Final = 74
+_SHORTEST_HANDLE: Final = 4
+
+
+class How(TypedDict, total=False):
+    """How to answer a question: all that a query has besides its words."""
+
+    limit: int | None
+    project: str | None
+    sessions: Iterable[str]
+    categories: Iterable[str]
+    before: int | None
+    as_of: datetime | None
+    sort: Sort
+    budget: int | None
+    exclude: Iterable[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Recollect:
+    store: Store
+    clock: Clock
+    random: Callable[[int], int]
+    """Gives so many random bits."""
+    space: str
+    project: str | None = None
+    """The project one stands in."""
+
+    def remember(
+        self,
+        content: str,
+        *,
+        category: str = "facts",
+        tags: Iterable[str] = (),
+        keywords: Iterable[str] = (),
+        importance: float = 0.5,
+        project: str | None = HERE,
+        session: str | None = None,
+        place: int | None = None,
+        sensitive: bool = False,
+        id: str | None = None,  # noqa: A002 - the field's name
+        at: datetime | None = None,
+    ) -> Memory:
+        """Keep something worth knowing. When this returns, it is on disk and can be recalled by its words."""
+        now = self.clock() if at is None else at
+        memory = Memory(
+            id=self.make_id(now) if id is None else id,
+            space=self.space,
+            content=content,
+            created_at=now,
+            updated_at=now,
+            category=category,
+            tags=tuple(tags),
+            keywords=tuple(keywords),
+            importance=importance,
+            project=self._project(project),
+            session=session,
+            place=place,
+            sensitive=sensitive,
+        )
+        return remembering.remember(self.store, memory)
+
+    def query(self, text: str, **how: Unpack[How]) -> Query:
+        """Put a question, to be answered by `answer` or looked into by `why_not`."""
+        limit = how.get("limit")
+        return Query(
+            text,
+            scope=self.scope(
+                project=how.get("project", HERE),
+                sessions=how.get("sessions", ()),
+                categories=how.get("categories", ()),
+                before=how.get("before"),
+                as_of=how.get("as_of"),
+            ),
+            limit=self.settings().whole("limit") if limit is None else limit,
+            sort=how.get("sort", "relevance"),
+            budget=how.get("budget"),
+            exclude=frozenset(how.get("exclude", ())),
+        )
+
+    def recall(self, text: str, **how: Unpack[How]) -> Recall:
+        """Find what is known about something, best first."""
+        return self.answer(self.query(text, **how))
+
+    def answer(self, query: Query) -> Recall:
+        return recalling.recall(self.store, query)
+
+    def why_not(self, query: Query, handle: str) -> WhyNot:
+        """Say why a memory is not in the answer to a query."""
+        return recalling.explain_missing(self.store, query, self.find(handle))
+
+    def evidence(self, answer: Recall, memory: Memory) -> dict[str, Evidence]:
+        """Give what each leg says about one memory of an answer."""
+        return recalling.weigh_evidence(self.store, answer, Ref(memory.space, memory.id))
+
+    def scope(
+        self,
+        *,
+        project: str | None = HERE,
+        sessions: Iterable[str] = (),
+        categories: Iterable[str] = (),
+        before: int | None = None,
+        as_of: datetime | None = None,
+    ) -> Scope:
+        return Scope((self.space,), self._project(project), frozenset(sessions), frozenset(categories), before, as_of)
+
+    def find(self, handle: str) -> Ref:
+        """Give the memory with this id, or whose id ends so."""
+        if len(handle) < _SHORTEST_HANDLE:
+            raise NotFound(f"{handle!r} is too short for an id: give at least its last {_SHORTEST_HANDLE} characters.")
+        found = self.store.memories.resolve((self.space,), handle.strip().lower())
+        if not found:
+            raise NotFound(f"There is no memory {handle}: `recollect list` shows what there is.")
+        if len(found) > 1:
+            listed = ", ".join(memory.id for memory in found)
+            raise Ambiguous(f"{handle} fits several memories: {listed}. Give more of the id.")
+        return Ref(found[0].space, found[0].id)
+
+    def get(self, handle: str, as_of: datetime | None = None) -> Memory:
+        """Give a memory, forgotten or not, as it is or as it was."""
+        ref = self.find(handle)
+        memory = self.store.memories.get([ref], as_of).get(ref)
+        if memory is None:
+            raise NotFound(f"{ref.id} was not known yet at that time.")
+        return memory
+
+    def page(self, scope: Scope, limit: int, after: str | None = None) -> list[Memory]:
+        """List a scope's memories, newest first, from behind the memory `after` on."""
+        check_scope(scope)
+        check_limit(limit, LARGEST_PAGE)
+        return self.store.memories.page(scope, limit, None if after is None else self.find(after))
+
+    def edit(self, handle: str, *, version: int | None = None, **changes: Any) -> Memory:  # noqa: ANN401
+        """Change some fields of a memory; what it was before stays in its history."""
+        if "project" in changes:
+            changes["project"] = self._project(changes["project"])
+        return remembering.edit(self.store, self.clock, self.find(handle), changes, version)
+
+    def forget(self, handle: str) -> Memory:
+        return remembering.forget(self.store, self.clock, self.find(handle))
+
+    def undo(self, handle: str | None = None) -> Memory:
+        """Take back the last change of a memory, or the last change of all."""
+        if handle is not None:
+            return remembering.undo(self.store, self.clock, self.find(handle))
+        last = self.store.memories.last_changed((self.space,))
+        if last is None:
+            raise NotFound("There is nothing to undo: nothing was ever remembered here.")
+        return remembering.undo(self.store, self.clock, Ref(last.space, last.id))
+
+    def purge(self, handle: str) -> Ref:
+        """Remove a memory and its whole history for good."""
+        ref = self.find(handle)
+        self.store.memories.purge(ref)
+        return ref
+
+    def history(self, handle: str) -> list[Revision]:
+        return self.store.memories.history(self.find(handle))
+
+    def link(self, source: str, kind: str, target: str) -> Link:
+        return remembering.link(self.store, self.clock, self.find(source), kind, self.find(target))
+
+    def unlink(self, source: str, kind: str, target: str) -> Link:
+        return remembering.unlink(self.store, self.clock, self.find(source), kind, self.find(target))
+
+    def links(self, memories: Collection[Memory], as_of: datetime | None = None) -> list[Link]:
+        return self.store.links.among([Ref(memory.space, memory.id) for memory in memories], as_of)
+
+    def export_lines(self) -> Iterator[str]:
+        return transfer.export_lines(self.store)
+
+    def import_lines(
+        self, lines: Iterable[str], *, dry_run: bool = False, progress: Callable[[int], None] = lambda _: None
+    ) -> transfer.Imported:
+        return transfer.import_lines(self.store, lines, dry_run=dry_run, progress=progress)
+
+    def settings(self) -> Settings:
+        return self.store.settings.read()
+
+    def set(self, name: str, text: str | None) -> None:
+        """Change a setting of the store; `None` goes back to its default."""
+        setting(name)
+        self.store.settings.set(name, None if text is None else parse_setting(name, text))
+
+    def make_id(self, now: datetime) -> str:
+        return make_id(int(now.timestamp() * 1000), self.random(_RANDOM_BITS))
+
+    def close(self) -> None:
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _project(self, project: str | None) -> str | None:
+        return self.project if project == HERE else project

@@ -1,0 +1,153 @@
+"""Export and import: one JSON object a line, nothing lost, safe to repeat.
+
+The first line says what the file is. Then every memory with all its states, oldest first, and every link.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from recollect.core.errors import RecollectError, Refused
+from recollect.core.hits import Ref
+from recollect.core.memory import Link, Memory, check, check_label, is_id
+from recollect.core.ports import Store
+from recollect.core.record import from_history, parse_time, to_history, to_link_record
+from recollect.service.remember import link_kind
+
+FORMAT: Final = 1
+_HEADER: Final = {"recollect": "export", "format": FORMAT}
+_BATCH: Final = 200
+"""Memories in one transaction: enough that the disk's syncs do not dominate."""
+_ANY_LENGTH: Final = 1_000_000
+"""An import takes what was once accepted, whatever the limit is now."""
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import did, or would do."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    links: int = 0
+    problems: list[str] = field(default_factory=list)
+    """What was not taken in, by line, and why."""
+
+
+def export_lines(store: Store, spaces: Sequence[str] = ()) -> Iterator[str]:
+    yield _dump(_HEADER)
+    refs = list(store.memories.walk(spaces))
+    for ref in refs:
+        yield _dump({"type": "memory", **to_history(store.memories.history(ref))})
+    for ref in refs:
+        for link in store.links.all_of(ref):
+            yield _dump({"type": "link", **to_link_record(link)})
+
+
+def import_lines(
+    store: Store,
+    lines: Iterable[str],
+    *,
+    dry_run: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Imported:
+    """Take in an export. What cannot be taken in is reported, and the rest is."""
+    outcome = Imported()
+    waiting: list[tuple[int, list[Memory]]] = []
+    links: list[tuple[int, Link]] = []
+    rest = iter(lines)
+    header = next(rest, "")
+    _check_header(header)
+    progress(len(header))
+    for number, line in enumerate(rest, start=2):
+        progress(len(line))
+        try:
+            record = _parse(line)
+            if record.get("type") == "memory":
+                waiting.append((number, _memory(record)))
+            elif record.get("type") == "link":
+                links.append((number, _link(record)))
+            elif record:
+                raise Refused(f"It is neither a memory nor a link but {record.get('type')!r}.")
+        except RecollectError as error:
+            outcome.problems.append(f"line {number}: {error}")
+        if len(waiting) == _BATCH:
+            _load(store, waiting, outcome, dry_run=dry_run)
+            waiting = []
+    _load(store, waiting, outcome, dry_run=dry_run)
+    for number, link in links:
+        try:
+            outcome.links += _is_new(store, link) if dry_run else store.links.add(link)
+        except RecollectError as error:
+            outcome.problems.append(f"line {number}: {error}")
+    return outcome
+
+
+def _load(store: Store, waiting: Sequence[tuple[int, list[Memory]]], outcome: Imported, *, dry_run: bool) -> None:
+    loaded = store.memories.load([states for _, states in waiting], dry_run=dry_run)
+    for (number, states), result in zip(waiting, loaded, strict=True):
+        if result == "conflict":
+            outcome.problems.append(
+                f"line {number}: {states[0].id} is here already with another past. Purge one side, or import into "
+                "a store of its own."
+            )
+        else:
+            setattr(outcome, result, getattr(outcome, result) + 1)
+
+
+def _is_new(store: Store, link: Link) -> bool:
+    return link not in store.links.all_of(Ref(link.space, link.source))
+
+
+def _check_header(line: str) -> None:
+    try:
+        header = json.loads(line)
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or header.get("recollect") != "export":
+        raise Refused("This is not a Recollect export: its first line does not say so.")
+    if header.get("format") != FORMAT:
+        raise Refused(f"This export has format {header.get('format')!r}; this Recollect reads {FORMAT}. Upgrade it.")
+
+
+def _parse(line: str) -> dict[str, Any]:
+    if not line.strip():
+        return {}
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"It is not JSON ({error}).") from None
+    if not isinstance(record, dict):
+        raise Refused("It is not a JSON object.")
+    return record
+
+
+def _memory(record: dict[str, Any]) -> list[Memory]:
+    states = from_history(record)
+    for state in states:
+        check(state, _ANY_LENGTH)
+    return states
+
+
+def _link(record: dict[str, Any]) -> Link:
+    ends = [record.get(name) for name in ("space", "source", "kind", "target")]
+    if not all(isinstance(end, str) for end in ends):
+        raise Refused("The link lacks its space, source, kind or target.")
+    space, source, kind, target = map(str, ends)
+    check_label("space", space)
+    if not (is_id(source) and is_id(target)):
+        raise Refused("The link's ends are no memory's ids.")
+    ended = record.get("ended_at")
+    return Link(
+        space,
+        source,
+        link_kind(kind),
+        target,
+        parse_time(record.get("created_at")),
+        None if ended is None else parse_time(ended),
+    )
+
+
+def _dump(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
