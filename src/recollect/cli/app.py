@@ -1,0 +1,70 @@
+"""The command line: every command, under the heading it has in the help."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Final
+
+import typer
+
+from recollect.cli.care import doctor, stats
+from recollect.cli.config import config
+from recollect.cli.errors import Commands
+from recollect.cli.forget import forget, undo
+from recollect.cli.keep import edit, remember
+from recollect.cli.links import link
+from recollect.cli.look import history, list_memories, show
+from recollect.cli.recall import recall, why_not
+from recollect.cli.transfer import export_all, import_all
+
+app = typer.Typer(
+    cls=Commands,
+    context_settings={"help_option_names": ["--help", "-h"]},
+    # A traceback that shows variables would show memories.
+    pretty_exceptions_enable=False,
+)
+
+
+def show_version(asked: bool) -> None:
+    if asked:
+        from recollect import __version__
+
+        typer.echo(f"recollect {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Memory for AI agents, on your own machine."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def mcp() -> None:
+    """Serve agents over MCP, on standard input and output."""
+    from recollect.mcp.server import main
+
+    main()
+
+
+_PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
+    "Remember and recall": {"remember": remember, "recall": recall, "why-not": why_not},
+    "Look and mend": {
+        "list": list_memories,
+        "show": show,
+        "history": history,
+        "edit": edit,
+        "link": link,
+        "forget": forget,
+        "undo": undo,
+    },
+    "Carry": {"export": export_all, "import": import_all},
+    "Care": {"stats": stats, "doctor": doctor, "config": config},
+    "Agents": {"mcp": mcp},
+}
+for panel, commands in _PANELS.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(command)

@@ -1,0 +1,62 @@
+"""`stats` and `doctor`."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from recollect.cli.errors import PROBLEM
+from recollect.cli.options import Json
+from recollect.config import read_config
+
+
+def stats(json: Json = False) -> None:
+    """Say how much is remembered, and where it is kept."""
+    from recollect.wiring import open_recollect
+
+    config = read_config()
+    with open_recollect(config) as memory:
+        counts, octets = memory.store.count(), memory.store.size()
+    if json:
+        from recollect.cli.as_json import write_json
+
+        write_json({"store": config.store, "bytes": octets, "spaces": [asdict(each) for each in counts]})
+        return
+    from recollect.cli.paper import Paper
+    from recollect.cli.show_care import show_stats
+
+    show_stats(Paper(), config.store, octets, counts)
+
+
+def doctor(
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Build the index and the counts anew where they are wrong.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Check that the store is sound: its file, its index, its counts, its past. Exits with 1 if it is not."""
+    from recollect.cli.progress import show_share
+    from recollect.wiring import open_recollect
+
+    with open_recollect() as memory:
+        with show_share("Checking") as progress:
+            problems = memory.store.examine(progress)
+        found = len(problems)
+        if mend and problems:
+            memory.store.mend()
+            with show_share("Checking again") as progress:
+                problems = memory.store.examine(progress)
+        total = sum(each.memories + each.forgotten for each in memory.store.count())
+    if json:
+        from recollect.cli.as_json import write_json
+
+        write_json(
+            {"checked": total, "mended": found - len(problems), "problems": [asdict(problem) for problem in problems]}
+        )
+    else:
+        from recollect.cli.paper import Paper
+        from recollect.cli.show_care import show_verdict
+
+        show_verdict(Paper(), total, found, problems)
+    if problems:
+        raise typer.Exit(PROBLEM)

@@ -1,0 +1,91 @@
+"""`forget` and `undo`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from recollect.cli.errors import PROBLEM
+from recollect.cli.options import Json
+from recollect.core.errors import NotFound
+from recollect.core.memory import Memory
+
+
+def forget(
+    handles: Annotated[list[str], typer.Argument(metavar="ID", help="Their ids, or the last characters of them.")],
+    purge: Annotated[bool, typer.Option("--purge", help="Remove them and their history for good.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing for good.")] = False,
+    json: Json = False,
+) -> None:
+    """Take memories out of every recall. `undo` brings them back, unless they were purged."""
+    from recollect.wiring import open_recollect
+
+    with open_recollect() as memory:
+        # All of them are looked up first, so that one wrong id leaves everything as it was.
+        chosen = list({each.id: each for each in map(memory.get, handles)}.values())
+        if not purge:
+            _refuse_forgotten(chosen)
+        if purge and not yes:
+            _ask_first(chosen)
+        for each in chosen:
+            if purge:
+                memory.purge(each.id)
+            else:
+                memory.forget(each.id)
+    if json:
+        from recollect.cli.as_json import write_json
+
+        write_json({"purged" if purge else "forgotten": [each.id for each in chosen]})
+        return
+    from recollect.cli.paper import Paper
+    from recollect.cli.show import line
+
+    paper = Paper()
+    for each in chosen:
+        paper.write(line(each), "Removed for good " if purge else "Forgot ", cut=True)
+
+
+def undo(
+    handle: Annotated[
+        str | None,
+        typer.Argument(metavar="ID", help="Its id, or the last characters of it. Default: what changed last."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Take back the last change of a memory, or the last change of all. Twice brings it back."""
+    from recollect.wiring import open_recollect
+
+    with open_recollect() as memory:
+        changed = memory.undo(handle)
+    if json:
+        from recollect.cli.as_json import write_json
+        from recollect.core.record import to_record
+
+        write_json(to_record(changed))
+        return
+    from recollect.cli.paper import Paper
+    from recollect.cli.show import line
+
+    Paper().write(line(changed), "Forgot " if changed.deleted_at else "Brought back ", cut=True)
+
+
+def _refuse_forgotten(chosen: list[Memory]) -> None:
+    for each in chosen:
+        if each.deleted_at:
+            raise NotFound(f"{each.id} is forgotten already: `recollect undo {each.short_id}` brings it back.")
+
+
+def _ask_first(chosen: list[Memory]) -> None:
+    from recollect.cli.paper import Paper
+    from recollect.cli.show import line
+    from recollect.cli.words import count
+
+    paper = Paper(errors=True)
+    for each in chosen:
+        paper.write(line(each), cut=True)
+    question = f"Remove {count(len(chosen), 'memory', 'memories')} and all history for good?"
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        paper.write("Nothing was removed.")
+        raise typer.Exit(PROBLEM)

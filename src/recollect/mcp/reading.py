@@ -1,0 +1,137 @@
+"""The tools that look and change nothing."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Final
+
+from mcp_types import CallToolResult
+
+from recollect.core.memory import is_id
+from recollect.core.record import parse_time
+from recollect.mcp import parameters as given
+from recollect.mcp.refusals import refusing
+from recollect.mcp.results import GetResult, ListResult, RecallResult, StatsResult, WhyNotResult
+from recollect.mcp.showing import Showing
+from recollect.mcp.wording import answer, word_get, word_list, word_recall, word_stats, word_why_not
+from recollect.service.recollect import HERE, Recollect
+
+EVERYWHERE: Final = "*"
+PAGE: Final = 20
+MOST_NAMES: Final = 20
+"""Categories and projects that the stats name, those with most memories first."""
+
+
+class Reading:
+    def __init__(self, recollect: Recollect) -> None:
+        self._recollect = recollect
+        self._showing = Showing(recollect)
+
+    @refusing
+    def memory_recall(
+        self,
+        *,
+        query: given.Words,
+        limit: given.Limit | None = None,
+        project: given.Project = HERE,
+        sessions: given.Sessions | None = None,
+        categories: given.Categories | None = None,
+        before: given.Before | None = None,
+        as_of: given.AsOf | None = None,
+        sort: given.Order = "relevance",
+        budget: given.Budget | None = None,
+        exclude: given.Exclude | None = None,
+        explain: given.Explain = False,
+    ) -> Annotated[CallToolResult, RecallResult]:
+        found = self._recollect.recall(
+            query,
+            limit=limit,
+            project=_project(project),
+            sessions=sessions or (),
+            categories=categories or (),
+            before=before,
+            as_of=_time(as_of),
+            sort=sort,
+            budget=budget,
+            exclude=self._ids(exclude),
+        )
+        result = self._showing.recall(found, explained=explain)
+        return answer(result, word_recall(result))
+
+    @refusing
+    def memory_get(self, *, id: given.Handle) -> Annotated[CallToolResult, GetResult]:  # noqa: A002 - the field's name
+        result = self._showing.get(self._recollect.get(id))
+        return answer(result, word_get(result))
+
+    @refusing
+    def memory_list(
+        self,
+        *,
+        limit: given.PageSize = PAGE,
+        after: given.After | None = None,
+        categories: given.Categories | None = None,
+        project: given.Project = HERE,
+    ) -> Annotated[CallToolResult, ListResult]:
+        scope = self._recollect.scope(project=_project(project), categories=categories or ())
+        page = self._recollect.page(scope, limit + 1, after or None)
+        result: ListResult = {"memories": [self._showing.listed(memory) for memory in page[:limit]]}
+        if len(page) > limit:
+            result["next"] = page[limit - 1].id
+        return answer(result, word_list(result))
+
+    @refusing
+    def memory_why_not(
+        self,
+        *,
+        query: given.Words,
+        id: given.Handle,  # noqa: A002 - the field's name
+        limit: given.Limit | None = None,
+        project: given.Project = HERE,
+        sessions: given.Sessions | None = None,
+        categories: given.Categories | None = None,
+        before: given.Before | None = None,
+        as_of: given.AsOf | None = None,
+        sort: given.Order = "relevance",
+        budget: given.Budget | None = None,
+        exclude: given.Exclude | None = None,
+    ) -> Annotated[CallToolResult, WhyNotResult]:
+        asked = self._recollect.query(
+            query,
+            limit=limit,
+            project=_project(project),
+            sessions=sessions or (),
+            categories=categories or (),
+            before=before,
+            as_of=_time(as_of),
+            sort=sort,
+            budget=budget,
+            exclude=self._ids(exclude),
+        )
+        result = self._showing.why_not(self._recollect.get(id), self._recollect.why_not(asked, id))
+        return answer(result, word_why_not(result))
+
+    @refusing
+    def memory_stats(self) -> Annotated[CallToolResult, StatsResult]:
+        count = next((count for count in self._recollect.store.count() if count.space == self._recollect.space), None)
+        result: StatsResult = {
+            "memories": count.memories if count else 0,
+            "forgotten": count.forgotten if count else 0,
+            "sensitive": count.sensitive if count else 0,
+            "links": count.links if count else 0,
+            "categories": dict(list(count.categories.items())[:MOST_NAMES]) if count else {},
+            "projects": dict(list(count.projects.items())[:MOST_NAMES]) if count else {},
+        }
+        if self._recollect.project is not None:
+            result["project"] = self._recollect.project
+        return answer(result, word_stats(result))
+
+    def _ids(self, handles: Iterable[str] | None) -> list[str]:
+        return [handle if is_id(handle) else self._recollect.find(handle).id for handle in handles or ()]
+
+
+def _project(project: str | None) -> str | None:
+    """Read a scope's project: everywhere is no narrowing, and an empty name is one not given."""
+    return None if project in {None, EVERYWHERE} else project or HERE
+
+
+def _time(text: str | None) -> datetime | None:
+    return parse_time(text) if text else None

@@ -1,0 +1,188 @@
+"""Memories in, what an agent may see of them out: the only place where a memory turns into a result.
+
+An agent's context goes to a hosted model, so every memory passes `_see` on its way out and a sensitive one
+leaves only its placeholder.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, cast
+
+from recollect.core.hits import Ref
+from recollect.core.memory import Memory
+from recollect.core.record import format_time
+from recollect.core.sensitivity import may_leave, redact
+from recollect.core.trace import Step, WhyNot, explain
+from recollect.mcp.results import (
+    DeleteResult,
+    GetResult,
+    KeptResult,
+    ListedMemory,
+    Pointer,
+    RecalledMemory,
+    RecallResult,
+    ShownMemory,
+    WhyNotResult,
+)
+from recollect.service.recall import Recall, Recalled
+from recollect.service.recollect import Recollect
+
+ORDINARY_IMPORTANCE: Final = 0.5
+LONGEST_HEADING: Final = 160
+"""Room for a placeholder."""
+_LINK_FROM_TARGET: Final = {
+    "supersedes": "superseded-by", "resolved-by": "resolves", "part-of": "has-part", "see-also": "see-also",
+}  # fmt: skip
+_DAYS_IN: Final = {"year": 365, "month": 30, "week": 7, "day": 1}
+
+
+class Showing:
+    def __init__(self, recollect: Recollect) -> None:
+        self._recollect = recollect
+
+    def recall(self, answer: Recall, *, explained: bool) -> RecallResult:
+        shown: RecallResult = {"memories": [self._recalled(answer, item, explained) for item in answer.results]}
+        if answer.left_out:
+            reasons = list(answer.left_out.values())
+            shown["left_out"] = {why: reasons.count(why) for why in dict.fromkeys(reasons)}
+        if answer.notices:
+            shown["notices"] = list(answer.notices)
+        return shown
+
+    def get(self, memory: Memory) -> GetResult:
+        seen = self._see(memory)
+        shown = cast("GetResult", {**self._memory(memory), "version": seen.version})
+        if seen.updated_at != seen.created_at:
+            shown["updated"] = format_time(seen.updated_at)
+        if seen.deleted_at is not None:
+            shown["forgotten"] = format_time(seen.deleted_at)
+        if seen.keywords:
+            shown["keywords"] = list(seen.keywords)
+        if seen.session is not None:
+            shown["session"] = seen.session
+        if seen.place is not None:
+            shown["place"] = seen.place
+        if links := self._links(memory):
+            shown["links"] = links
+        return shown
+
+    def kept(self, memory: Memory) -> KeptResult:
+        seen = self._see(memory)
+        shown: KeptResult = {
+            "id": seen.id,
+            "version": seen.version,
+            "heading": self._heading(memory),
+            "category": seen.category,
+        }
+        if seen.project is not None:
+            shown["project"] = seen.project
+        if seen.sensitive:
+            shown["sensitive"] = True
+        return shown
+
+    def deleted(self, memory: Memory) -> DeleteResult:
+        return {"id": memory.id, "heading": self._heading(memory), "undo": f"recollect undo {memory.short_id}"}
+
+    def listed(self, memory: Memory) -> ListedMemory:
+        seen = self._see(memory)
+        shown: ListedMemory = {
+            "id": seen.id,
+            "heading": self._heading(memory),
+            "category": seen.category,
+            "created": f"{seen.created_at:%Y-%m-%d}",
+        }
+        if seen.project is not None:
+            shown["project"] = seen.project
+        return shown
+
+    def why_not(self, memory: Memory, why: WhyNot) -> WhyNotResult:
+        # How many of the query's words a sensitive memory holds is a way to guess them.
+        reason = "No leg brought it." if why.stage == "legs" and not may_leave(memory) else why.reason
+        shown: WhyNotResult = {"id": memory.id, "found": why.found, "stage": why.stage, "reason": reason}
+        if why.rank is not None:
+            shown["rank"] = why.rank
+        return shown
+
+    def _see(self, memory: Memory, as_of: datetime | None = None) -> Memory:
+        """Give a memory as an agent may see it. What was sensitive at any time is hidden in all of its past."""
+        if as_of is not None and may_leave(memory):
+            past = self._recollect.history(memory.id)
+            memory = replace(memory, sensitive=not all(may_leave(revision.memory) for revision in past))
+        return redact(memory)
+
+    def _heading(self, memory: Memory, as_of: datetime | None = None) -> str:
+        heading = self._see(memory, as_of).heading
+        return heading if len(heading) <= LONGEST_HEADING else heading[: LONGEST_HEADING - 1] + "…"
+
+    def _memory(self, memory: Memory, as_of: datetime | None = None) -> ShownMemory:
+        seen = self._see(memory, as_of)
+        shown: ShownMemory = {
+            "id": seen.id,
+            "content": seen.content,
+            "category": seen.category,
+            "created": f"{seen.created_at:%Y-%m-%d}",
+            "age": _age(seen.created_at, self._recollect.clock()),
+        }
+        if seen.tags:
+            shown["tags"] = list(seen.tags)
+        if seen.importance != ORDINARY_IMPORTANCE:
+            shown["importance"] = seen.importance
+        if seen.project is not None:
+            shown["project"] = seen.project
+        if seen.sensitive:
+            shown["sensitive"] = True
+        return shown
+
+    def _recalled(self, answer: Recall, item: Recalled, explained: bool) -> RecalledMemory:
+        as_of = answer.query.scope.as_of
+        shown = cast("RecalledMemory", {**self._memory(item.memory, as_of), "score": round(item.score, 3)})
+        if item.instead_of:
+            shown["instead_of"] = [ref.id for ref in item.instead_of]
+        if item.answers:
+            shown["answers"] = [self._memory(memory, as_of) for memory in item.answers]
+        if item.pointers:
+            shown["pointers"] = [
+                {"how": how, "id": memory.id, "heading": self._heading(memory, as_of)} for how, memory in item.pointers
+            ]
+        if explained:
+            shown["explanation"] = self._explanation(answer, item)
+        return shown
+
+    def _explanation(self, answer: Recall, item: Recalled) -> list[str]:
+        """Give its way through the stages in a line, the ways of those it stands in for, and the words that matched."""
+        lines = [_way(explain(answer.trace, Ref(item.memory.space, item.memory.id)))]
+        lines += [f"{ref.id[-8:]}: {_way(explain(answer.trace, ref))}" for ref in item.instead_of]
+        if self._see(item.memory, answer.query.scope.as_of).sensitive:
+            return lines
+        for leg, evidence in self._recollect.evidence(answer, item.memory).items():
+            matched = ", ".join(f"{term} {points:.2f}" for term, points in evidence.parts)
+            lines.append(f"{leg}: {evidence.summary}" + f" ({matched})" * bool(matched))
+        return lines
+
+    def _links(self, memory: Memory) -> list[Pointer]:
+        pointers: list[Pointer] = []
+        for link in self._recollect.links([memory]):
+            if memory.id not in {link.source, link.target}:
+                continue
+            outgoing = link.source == memory.id
+            other = self._recollect.get(link.target if outgoing else link.source)
+            if other.deleted_at is None:
+                how = link.kind if outgoing else _LINK_FROM_TARGET[link.kind]
+                pointers.append({"how": how, "id": other.id, "heading": self._heading(other)})
+        return pointers
+
+
+def _way(steps: tuple[Step, ...]) -> str:
+    return " > ".join(
+        f"{step.stage} #{step.rank} {step.score:.3f}"
+        for step in steps
+        if step.rank is not None and step.score is not None and step.note != "off"
+    )
+
+
+def _age(then: datetime, now: datetime) -> str:
+    days = (now - then).days
+    for unit, length in _DAYS_IN.items():
+        if count := max(0, days) // length:
+            return f"{count} {unit}{'s' * (count > 1)} ago"
+    return "today"
