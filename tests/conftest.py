@@ -1,0 +1,23 @@
+"""Hypothesis runs the same examples every time and never fails for being slow.
+
+`HYPOTHESIS_PROFILE=explore` looks for new examples instead; what it finds belongs into the test as an `@example`.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis.configuration import set_hypothesis_home_dir
+
+set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "recollect-hypothesis")
+
+settings.register_profile(
+    "fixed",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("explore", parent=settings.get_profile("fixed"), derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))

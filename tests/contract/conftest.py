@@ -1,0 +1,25 @@
+"""One store of each kind, new for every test. The tests beside this know the port and nothing else."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from recollect.core.ports import Store
+
+
+def _open_sqlite(folder: Path) -> Store:
+    from recollect.stores.sqlite.store import SqliteStore
+
+    return SqliteStore(str(folder / "memory.db"))
+
+
+OPENERS: Final[dict[str, Callable[[Path], Store]]] = {"sqlite": _open_sqlite}
+
+
+@pytest.fixture(params=OPENERS)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = OPENERS[request.param](tmp_path)
+    yield opened
+    opened.close()

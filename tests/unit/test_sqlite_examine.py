@@ -1,0 +1,99 @@
+"""What `doctor` finds wrong in a SQLite store, and what mending does."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from making import StandingClock, open_recollect
+from recollect.service.recollect import Recollect
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Recollect]:
+    clock = StandingClock()
+    with open_recollect(tmp_path / "memory.db", clock) as opened:
+        for number, word in enumerate(("alpha", "beta", "gamma")):
+            opened.remember(f"{word} common words", id=f"01900000-0000-7000-8000-00000000000{number}")
+            clock.move()
+        opened.edit("000000000001", content="beta rather different words")
+        clock.move()
+        opened.forget("000000000002")
+        clock.move()
+        opened.edit("000000000000", importance=1.0)
+        yield opened
+
+
+def _problems(memory: Recollect) -> list[str]:
+    return [problem.what for problem in memory.store.examine(lambda _done, _total: None)]
+
+
+def _damage(tmp_path: Path, statement: str) -> None:
+    connection = sqlite3.connect(tmp_path / "memory.db")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def test_a_healthy_store_has_no_problems(memory: Recollect) -> None:
+    """Nothing is wrong after remembering, editing and forgetting, and every memory was looked at."""
+    told: list[tuple[int, int]] = []
+    assert memory.store.examine(lambda done, total: told.append((done, total))) == []
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("DELETE FROM postings WHERE term = 'alpha'", "words of memory 01900000-0000-7000-8000-000000000000"),
+        ("UPDATE postings SET tf = 9 WHERE term = 'alpha'", "not indexed as they stand"),
+        ("UPDATE postings SET valid_to = NULL WHERE term = 'gamma'", "not indexed as they stand"),
+        ("INSERT INTO postings VALUES (1, 'stray', 1, 0, NULL, 1, 1)", "index entries where its memories call for"),
+        ("UPDATE spaces SET memories = 7", "its counts differ"),
+        ("UPDATE spaces SET length = 1000", "its counts differ"),
+    ],
+)
+def test_a_wrong_index_is_found_and_mended(memory: Recollect, tmp_path: Path, statement: str, problem: str) -> None:
+    """Words or counts that disagree with the rows are told, and mending makes them agree again."""
+    before = [(found.memory.id, found.score) for found in memory.recall("common alpha beta words").results]
+    _damage(tmp_path, statement)
+    assert any(problem in what for what in _problems(memory))
+    assert all("--mend" in each.remedy for each in memory.store.examine(lambda _done, _total: None))
+    memory.store.mend()
+    assert _problems(memory) == []
+    assert [(found.memory.id, found.score) for found in memory.recall("common alpha beta words").results] == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM revisions WHERE version = 1",
+        "UPDATE revisions SET valid_to = valid_to + 1",
+        "UPDATE memories SET version = 5 WHERE version = 2",
+    ],
+)
+def test_a_gap_in_the_past_is_found(memory: Recollect, tmp_path: Path, statement: str) -> None:
+    """A missing or misplaced state is told, with the advice to restore: mending cannot invent it."""
+    _damage(tmp_path, statement)
+    problems = memory.store.examine(lambda _done, _total: None)
+    assert any("The past of memory" in problem.what and "import" in problem.remedy for problem in problems)
+
+
+def test_a_damaged_file_is_found(memory: Recollect, tmp_path: Path) -> None:
+    """When SQLite itself finds the file damaged, that is the one problem told."""
+    _damage(tmp_path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    connection = sqlite3.connect(tmp_path / "memory.db")
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute(
+        "UPDATE sqlite_master SET sql = 'CREATE INDEX memories_by_time ON memories (space, updated_at)' "
+        "WHERE name = 'memories_by_time'"
+    )
+    connection.commit()
+    connection.close()
+    with open_recollect(tmp_path / "memory.db", StandingClock()) as again:
+        problems = again.store.examine(lambda _done, _total: None)
+    assert problems
+    assert all("SQLite finds the file damaged" in problem.what for problem in problems)
+    assert "import your last export" in problems[0].remedy
+    memory.close()
