@@ -247,7 +247,7 @@ def test_what_is_not_there_can_be_neither_changed_nor_linked(memory: Recollect) 
     """The deeds of the service themselves say what is missing, and keep spaces apart."""
     one = memory.remember("one")
     here, nowhere = Ref("personal", one.id), ref_of(99)
-    with pytest.raises(NotFound, match="no memory .* to undo"):
+    with pytest.raises(NotFound, match=r"no memory .* to undo"):
         undo(memory.store, memory.clock, nowhere)
     with pytest.raises(NotFound, match="`recollect list`"):
         forget(memory.store, memory.clock, nowhere)

@@ -6,6 +6,7 @@ of each memory in one statement. No statistics cross spaces.
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from recollect.core.analysis import QueryTerms, analyse_query, share_common
@@ -187,14 +188,14 @@ class ExactLeg(LexicalLeg):
         return weight
 
 
+@dataclass(frozen=True, slots=True)
 class _Space:
     """A space as a query finds it: its key, its statistics, and the moment they are of."""
 
-    def __init__(self, space_id: str, key: int, moment: int, statistics: Statistics) -> None:
-        self.id = space_id
-        self.key = key
-        self.moment = moment
-        self.statistics = statistics
+    id: str
+    key: int
+    moment: int
+    statistics: Statistics
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, space_id: str, scope: Scope) -> "_Space | None":
