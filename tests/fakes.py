@@ -11,7 +11,7 @@ from typing import cast
 from recollect.core.hits import Hit, Ref, merge_hits
 from recollect.core.memory import Link, Memory
 from recollect.core.ports import Count, Evidence, Leg, Links, Memories, Problem, SettingsKeeper
-from recollect.core.query import Query, Scope
+from recollect.core.query import Query
 from recollect.core.settings import Settings, Value
 
 
@@ -58,7 +58,6 @@ class FailingLeg(TellingLeg):
 @dataclass
 class _Kept:
     memories: dict[Ref, Memory]
-    outside: Collection[Ref]
 
     def get(self, refs: Collection[Ref], as_of: datetime | None = None) -> dict[Ref, Memory]:
         return {
@@ -66,9 +65,6 @@ class _Kept:
             for ref in refs
             if (memory := self.memories.get(ref)) and (as_of is None or memory.created_at <= as_of)
         }
-
-    def narrowed(self, ref: Ref, scope: Scope) -> bool:
-        return ref.space in scope.spaces and ref not in self.outside
 
 
 @dataclass
@@ -99,11 +95,10 @@ class DictStore:
         legs: Sequence[Leg],
         *,
         links: Sequence[Link] = (),
-        outside: Collection[Ref] = (),
         settings: Mapping[str, Value] | None = None,
     ) -> None:
         self.kept = {Ref(memory.space, memory.id): memory for memory in memories}
-        self.memories = cast("Memories", _Kept(self.kept, outside))
+        self.memories = cast("Memories", _Kept(self.kept))
         self.links = cast("Links", _Linked(links))
         self.settings: SettingsKeeper = _Set(dict(settings or {}))
         self.legs = legs

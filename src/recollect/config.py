@@ -25,9 +25,10 @@ class Config:
 
 def read_config(environment: Mapping[str, str] | None = None) -> Config:
     environment = os.environ if environment is None else environment
-    home = environment.get("RECOLLECT_HOME") or os.path.join(os.path.expanduser("~"), ".recollect")
+    home = environment.get("RECOLLECT_HOME") or os.path.join("~", ".recollect")
     return Config(
-        store=environment.get("RECOLLECT_STORE") or os.path.join(home, "memory.db"),
+        # Clients that set the variable in a file of theirs leave the tilde as it is.
+        store=os.path.expanduser(environment.get("RECOLLECT_STORE") or os.path.join(home, "memory.db")),
         space=environment.get("RECOLLECT_SPACE") or "personal",
         folder=_here(),
         project=environment.get("RECOLLECT_PROJECT"),

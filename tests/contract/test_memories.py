@@ -211,20 +211,27 @@ def test_a_page_behind_a_forgotten_memory(store: Store) -> None:
     ],
 )
 def test_whether_a_memory_lies_inside_a_scope(store: Store, scope: Scope, inside: bool) -> None:
-    """Space, project, session, category, place and time each decide."""
-    store.memories.add([make_memory(1, project="site", session="s1", place=3)])
-    assert store.memories.narrowed(ref_of(1), scope) is inside
+    """Space, project, session, category, place and time each decide, in SQL as in `Scope.admits`."""
+    memory = make_memory(1, project="site", session="s1", place=3)
+    store.memories.add([memory])
+    assert store.memories.page(scope, 10) == [memory] * inside
+    assert scope.as_of is not None or scope.admits(memory) is inside
 
 
 def test_scopes_without_and_with_forgotten_memories(store: Store) -> None:
     """What belongs to no project lies in every project, what has no place before none, what is forgotten nowhere."""
-    store.memories.add([make_memory(1), make_memory(2)])
-    store.memories.change(_forgotten(make_memory(2), 10))
-    assert store.memories.narrowed(ref_of(1), Scope(("personal",), project="any"))
-    assert not store.memories.narrowed(ref_of(1), Scope(("personal",), before=100))
-    assert not store.memories.narrowed(ref_of(2), Scope(("personal",)))
-    assert store.memories.narrowed(ref_of(2), Scope(("personal",), as_of=at(9)))
-    assert not store.memories.narrowed(ref_of(9), Scope(("personal",)))
+    one, two = make_memory(1), make_memory(2)
+    gone = _forgotten(two, 10)
+    store.memories.add([one, two])
+    store.memories.change(gone)
+    for scope, inside in (
+        (Scope(("personal",)), [one]),
+        (Scope(("personal",), project="any"), [one]),
+        (Scope(("personal",), before=100), []),
+    ):
+        assert store.memories.page(scope, 10) == inside
+        assert [memory for memory in (one, gone) if scope.admits(memory)] == inside
+    assert store.memories.page(Scope(("personal",), as_of=at(9)), 10) == [two, one]
 
 
 def test_the_last_changed(store: Store) -> None:

@@ -323,3 +323,9 @@ def test_the_database_of_another_program_is_refused_and_left_alone(path: Path, v
     with pytest.raises(StoreError):
         SqliteStore(str(path))
     assert _schema(path) == before
+
+
+def test_a_script_that_ends_early_is_no_script(path: Path) -> None:
+    """A last statement without its semicolon is an error of ours that no store must suffer."""
+    with pytest.raises(ValueError, match="without a semicolon"):
+        migrate(Database(str(path)), "1 english", lambda _: None, lambda: ["CREATE TABLE about (a)"], newest=1)

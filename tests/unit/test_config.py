@@ -50,3 +50,10 @@ def test_the_environment_is_read_when_none_is_given(monkeypatch: pytest.MonkeyPa
     """The process's own environment is the default."""
     monkeypatch.setenv("RECOLLECT_SPACE", "from the environment")
     assert read_config().space == "from the environment"
+
+
+def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients that set the variables in a file of theirs have no shell to expand the tilde."""
+    monkeypatch.setenv("HOME", "/home/ana")
+    assert read_config({"RECOLLECT_HOME": "~/notes"}).store == "/home/ana/notes/memory.db"
+    assert read_config({"RECOLLECT_STORE": "~/a.db"}).store == "/home/ana/a.db"

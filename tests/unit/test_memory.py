@@ -1,6 +1,6 @@
 import math
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -75,6 +75,7 @@ def test_what_is_accepted(fields: dict[str, Any]) -> None:
         ({"project": ""}, "project cannot be empty"),
         ({"session": "\0"}, "session contains a null"),
         ({"tags": ("ok", "")}, "tags cannot be empty"),
+        ({"updated_at": datetime.max.replace(tzinfo=UTC)}, "no time after it"),
         ({"tags": ("ok", "two\nlines")}, "line break"),
         ({"project": "two\r"}, "line break"),
         ({"tags": ("ok", "\udfff")}, "tags contains half of a surrogate"),

@@ -206,13 +206,24 @@ def test_why_not_stops_at_what_the_scope_leaves_out() -> None:
     """Forgotten, not yet known, in another scope, excluded, unknown: told before any leg is asked."""
     words = _words(1.0)
     forgotten = replace(TWO, deleted_at=at(9))
-    store = DictStore([ONE, forgotten, THREE], [words], outside={ref_of(3)})
+    store = DictStore([ONE, forgotten, THREE], [words])
     assert "forgotten on 2026-01-01" in explain_missing(store, make_query(), ref_of(2)).reason
     assert "not known yet" in explain_missing(store, make_query(as_of=at(0)), ref_of(1)).reason
-    elsewhere = explain_missing(store, make_query(), ref_of(3)).reason
+    elsewhere = explain_missing(store, make_query(sessions=frozenset({"s9"})), ref_of(3)).reason
     assert "outside the scope" in elsewhere
     assert "its project is none" in elsewhere
     assert "excludes it" in explain_missing(store, make_query(exclude=frozenset({id_of(1)})), ref_of(1)).reason
     with pytest.raises(NotFound, match="recollect list"):
         explain_missing(store, make_query(), ref_of(9))
     assert words.asked == []
+
+
+def test_links_do_not_lead_out_of_the_scope() -> None:
+    """A recall shows nothing outside its scope: neither a successor, nor an answer, nor a pointer."""
+    inside = replace(ONE, category="facts")
+    outside = replace(TWO, category="people")
+    for kind in ("supersedes", "resolved-by", "see-also"):
+        ends = (2, 1) if kind == "supersedes" else (1, 2)
+        store = DictStore([inside, outside], [_words(1.0)], links=[make_link(ends[0], kind, ends[1])])
+        (found,) = recall(store, make_query(categories=frozenset({"facts"}))).results
+        assert (found.memory, found.answers, found.pointers) == (inside, (), ())

@@ -188,3 +188,20 @@ def test_the_size_is_that_of_file_and_journal(tmp_path: Path) -> None:
         memory.remember("something")
         on_disk = sum(os.path.getsize(f"{path}{ending}") for ending in ("", "-wal"))
         assert memory.store.size() == on_disk > 0
+
+
+def test_a_store_is_a_file() -> None:
+    """A store in memory would be another one for every connection, so it is refused."""
+    with pytest.raises(StoreError, match="in a file"):
+        SqliteStore(":memory:")
+
+
+def test_settings_of_a_newer_version_do_not_stop_a_recall(tmp_path: Path) -> None:
+    """A value or a name that this version does not know counts as not set."""
+    path = tmp_path / "memory.db"
+    with open_recollect(path, StandingClock()) as memory:
+        memory.remember("kiwi")
+        memory.store.settings.set("fusion", "borda")
+        memory.store.settings.set("weight.telepathy", 1)
+        assert memory.settings().choice("fusion") == "convex"
+        assert len(memory.recall("kiwi").results) == 1

@@ -4,7 +4,7 @@
 - resolved-by: the answer comes attached to the symptom, three at most, beyond the limit asked.
 - part-of, see-also: one-line pointers.
 
-A link to a memory that is gone does nothing.
+A link to a memory that is gone, or that lies outside the scope, does nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

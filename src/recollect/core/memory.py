@@ -20,6 +20,8 @@ LABELS_LIMIT: Final = 64
 """Most tags, and most keywords, of one memory."""
 
 LARGEST_PLACE: Final = (1 << 31) - 1
+LAST_YEAR: Final = 9999
+"""No time in it is taken: a later change must still find a later time."""
 
 Action = Literal["remembered", "edited", "forgotten", "restored"]
 LinkKind = Literal["supersedes", "resolved-by", "part-of", "see-also"]
@@ -117,9 +119,15 @@ def check(memory: Memory, length_limit: int = DEFAULT_LENGTH_LIMIT) -> None:
         raise Refused(f"Importance is a number from 0 to 1, not {memory.importance!r:.40}.")
     if memory.place is not None and not 0 <= memory.place <= LARGEST_PLACE:
         raise Refused(f"The place in a session is a whole number from 0 up, not {memory.place}.")
-    for name, moment in (("created_at", memory.created_at), ("updated_at", memory.updated_at)):
-        if moment.tzinfo is not UTC:
-            raise Refused(f"{name} must be a time in UTC.")
+    _check_time("created_at", memory.created_at)
+    _check_time("updated_at", memory.updated_at)
+
+
+def _check_time(name: str, moment: datetime) -> None:
+    if moment.tzinfo is not UTC:
+        raise Refused(f"{name} must be a time in UTC.")
+    if moment.year >= LAST_YEAR:
+        raise Refused(f"{name} lies in the year {moment.year}: there would be no time after it.")
 
 
 def _check_labels(name: str, labels: Iterable[str]) -> None:

@@ -77,9 +77,6 @@ class Memories(Protocol):
     def purge(self, ref: Ref) -> None:
         """Remove a memory, its past, its terms and its links for good."""
 
-    def narrowed(self, ref: Ref, scope: Scope) -> bool:
-        """Tell whether the memory lies inside the scope."""
-
 
 class Links(Protocol):
     def add(self, link: Link) -> bool:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from recollect.core.errors import BadQuery
-from recollect.core.memory import LARGEST_PLACE
+from recollect.core.memory import LARGEST_PLACE, Memory
 
 Sort = Literal["relevance", "importance", "recency"]
 SORTS: Final[tuple[Sort, ...]] = ("relevance", "importance", "recency")
@@ -36,6 +36,17 @@ class Scope:
     def narrows(self) -> bool:
         """Whether anything inside a space is left out."""
         return bool(self.project or self.sessions or self.categories) or self.before is not None
+
+    def admits(self, memory: Memory) -> bool:
+        """Whether a memory, as it is or as it was then, lies inside: the rule that stores apply in SQL."""
+        return (
+            memory.space in self.spaces
+            and memory.deleted_at is None
+            and (not self.project or memory.project in {None, self.project})
+            and (not self.sessions or memory.session in self.sessions)
+            and (not self.categories or memory.category in self.categories)
+            and (self.before is None or (memory.place is not None and memory.place < self.before))
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,9 +136,9 @@ def _linked(store: Store, query: Query, found: Mapping[Ref, Memory]) -> tuple[li
 
 
 def _present(store: Store, query: Query, refs: Collection[Ref]) -> dict[Ref, Memory]:
-    """Read memories; one that another process forgets while the legs look is not served."""
+    """Read memories. What links lead to outside the scope, and what was just forgotten, is not served."""
     read = store.memories.get(refs, query.scope.as_of) if refs else {}
-    return {ref: memory for ref, memory in read.items() if memory.deleted_at is None}
+    return {ref: memory for ref, memory in read.items() if query.scope.admits(memory)}
 
 
 def _scores(served: Sequence[Served]) -> tuple[Scored, ...]:
@@ -164,7 +164,7 @@ def _standing(store: Store, query: Query, ref: Ref) -> Standing:
         return Standing("not yet known", f"It was not known yet: it was stored on {now.created_at:%Y-%m-%d %H:%M}.")
     if then.deleted_at is not None:
         return Standing("forgotten", f"It was forgotten on {then.deleted_at:%Y-%m-%d %H:%M}.")
-    if not store.memories.narrowed(ref, query.scope):
+    if not query.scope.admits(then):
         return Standing("other scope", f"It lies outside the scope asked: {_where(then)}.")
     if ref.id in query.exclude:
         return Standing("excluded", "The query excludes it: the prompt holds it already.")

@@ -37,6 +37,8 @@ class Database:
                 f"This Python has SQLite {sqlite3.sqlite_version}; Recollect needs "
                 f"{'.'.join(map(str, OLDEST_SQLITE))} or newer. A newer Python brings one along."
             )
+        if path == ":memory:":
+            raise StoreError("Recollect keeps memories in a file: name one, in a temporary folder if it may go again.")
         self.path = path
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()

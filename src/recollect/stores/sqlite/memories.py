@@ -122,17 +122,6 @@ class SqliteMemories:
         pages.sort(key=lambda memory: (memory.created_at, memory.id), reverse=True)
         return pages[:limit]
 
-    def narrowed(self, ref: Ref, scope: Scope) -> bool:
-        conditions, parameters = narrow(scope)
-        table, times = believed(scope.as_of)
-        with self._database.read() as connection:
-            row = connection.execute(
-                f"SELECT 1 FROM {table} AS m WHERE m.space = (SELECT key FROM spaces WHERE id = ?) AND m.id = ? "
-                f"AND {conditions}",
-                [*times, ref.space, to_blob(ref.id), *parameters],
-            ).fetchone()
-        return ref.space in scope.spaces and row is not None
-
     def history(self, ref: Ref) -> list[Revision]:
         with self._database.read() as connection:
             return self._history(connection, ref)

@@ -90,3 +90,5 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+    if statement.strip():
+        raise ValueError(f"A migration ends without a semicolon: {statement!r}")

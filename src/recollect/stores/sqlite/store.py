@@ -3,11 +3,13 @@
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from recollect.core import analysis
+from recollect.core.errors import BadSetting
 from recollect.core.ports import Count, Leg, Problem
-from recollect.core.settings import SETTINGS, Settings, Value, parse_setting
+from recollect.core.settings import Settings, Value, parse_setting
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.examine import examine, rebuild
 from recollect.stores.sqlite.lexical import ExactLeg, LexicalLeg
@@ -75,8 +77,12 @@ class SqliteSettings:
     def read(self) -> Settings:
         with self._database.read() as connection:
             rows = connection.execute("SELECT name, value FROM settings").fetchall()
-        # A setting of a newer version means nothing to this one.
-        return Settings({name: parse_setting(name, value) for name, value in rows if name in SETTINGS})
+        values: dict[str, Value] = {}
+        for name, value in rows:
+            # What a newer version has set, by name or by value, means nothing to this one.
+            with suppress(BadSetting):
+                values[name] = parse_setting(name, value)
+        return Settings(values)
 
     def set(self, name: str, value: Value | None) -> None:
         with self._database.write() as connection:
