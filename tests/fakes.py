@@ -103,6 +103,9 @@ class DictStore:
         self.settings: SettingsKeeper = _Set(dict(settings or {}))
         self.legs = legs
 
+    def last_change(self, space: str) -> Memory | Link | None:
+        raise NotImplementedError
+
     def count(self) -> list[Count]:
         raise NotImplementedError
 

@@ -84,8 +84,10 @@ class Deed:
             memory.edit(one, importance=self.importance, sensitive=self.flag)
         elif self.what == "forget":
             memory.forget(one)
+        elif self.what == "undo" and self.flag:
+            memory.undo(one)
         elif self.what == "undo":
-            memory.undo(one if self.flag else None)
+            memory.undo_last()
         elif self.what == "unlink":
             memory.unlink(one, self.label or "supersedes", other)
         else:

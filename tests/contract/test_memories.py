@@ -234,21 +234,24 @@ def test_scopes_without_and_with_forgotten_memories(store: Store) -> None:
     assert store.memories.page(Scope(("personal",), as_of=at(9)), 10) == [two, one]
 
 
-def test_the_last_changed(store: Store) -> None:
-    """The memory that was written last counts, forgotten or not; of several spaces, the later."""
-    assert store.memories.last_changed(["personal"]) is None
+def test_the_last_change(store: Store) -> None:
+    """What was written last in a space counts, forgotten or not, memory or link."""
+    assert store.last_change("personal") is None
     store.memories.add([make_memory(1), make_memory(2)])
     edited = _edited(make_memory(1), 10)
     store.memories.change(edited)
-    assert store.memories.last_changed(["personal"]) == edited
+    assert store.last_change("personal") == edited
+    link = make_link(1, "see-also", 2)
+    store.links.add(link)
+    assert store.last_change("personal") == link
     gone = _forgotten(make_memory(2), 20)
     store.memories.change(gone)
-    assert store.memories.last_changed(["personal"]) == gone
-    later = make_memory(30, space="ours")
-    store.memories.add([later])
-    assert store.memories.last_changed(["personal", "ours"]) == later
-    assert store.memories.last_changed(["personal"]) == gone
-    assert store.memories.last_changed(["elsewhere"]) is None
+    assert store.last_change("personal") == gone
+    store.links.end(link, at(30))
+    assert store.last_change("personal") == replace(link, ended_at=at(30))
+    store.memories.add([make_memory(30, space="ours")])
+    assert store.last_change("personal") == replace(link, ended_at=at(30))
+    assert store.last_change("elsewhere") is None
 
 
 def test_a_walk_meets_everything_in_the_order_of_ids(store: Store) -> None:

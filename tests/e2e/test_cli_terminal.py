@@ -163,12 +163,27 @@ def test_an_editor_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
     """A missing or failing editor is named, and the text stays."""
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "true")
-    assert edit_text("same\n") == "same\n"
-    assert edit_text("same") == "same"
+    assert edit_text("same\n", str) == "same\n"
+    assert edit_text("same", str) == "same"
     for editor, words in (("false", "nothing was changed"), ("/nowhere/vi", "set EDITOR"), ("'", "set EDITOR")):
         monkeypatch.setenv("EDITOR", editor)
         with pytest.raises(Refused, match=words):
-            edit_text("same")
+            edit_text("same", str)
+
+
+def test_what_was_written_in_the_editor_is_not_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that cannot be kept stays in its file, and the message names it."""
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "true")
+
+    def refuse(_: str) -> str:
+        raise Refused("Too long.")
+
+    with pytest.raises(Refused, match=r"Too long. Your text is in (?P<path>\S+)\.$") as refused:
+        edit_text("an hour's work", refuse)
+    file = Path(str(refused.value).rsplit(" ", 1)[1].removesuffix("."))
+    assert file.read_text(encoding="utf-8") == "an hour's work"
+    file.unlink()
 
 
 def test_the_server_starts_without_the_command_line() -> None:

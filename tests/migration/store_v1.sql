@@ -12,16 +12,18 @@ CREATE TABLE links (
     target     INTEGER NOT NULL,
     valid_from INTEGER NOT NULL,
     valid_to   INTEGER,
+    change     INTEGER NOT NULL,
     PRIMARY KEY (space, source, kind, target, valid_from)
 ) WITHOUT ROWID;
-INSERT INTO "links" VALUES(1,1,'see-also',3,1767225611000000,1767225612000000);
-INSERT INTO "links" VALUES(1,3,'supersedes',2,1767225611000000,NULL);
-INSERT INTO "links" VALUES(1,4,'resolved-by',5,1767225611000000,NULL);
-INSERT INTO "links" VALUES(2,9,'see-also',11,1767225623000000,1767225624000000);
-INSERT INTO "links" VALUES(2,11,'supersedes',10,1767225623000000,NULL);
-INSERT INTO "links" VALUES(2,12,'resolved-by',13,1767225623000000,NULL);
+INSERT INTO "links" VALUES(1,1,'see-also',3,1767225611000000,1767225612000000,15);
+INSERT INTO "links" VALUES(1,3,'supersedes',2,1767225611000000,NULL,12);
+INSERT INTO "links" VALUES(1,4,'resolved-by',5,1767225611000000,NULL,13);
+INSERT INTO "links" VALUES(2,9,'see-also',11,1767225623000000,1767225624000000,15);
+INSERT INTO "links" VALUES(2,11,'supersedes',10,1767225623000000,NULL,12);
+INSERT INTO "links" VALUES(2,12,'resolved-by',13,1767225623000000,NULL,13);
 CREATE TABLE memories (
-    key        INTEGER PRIMARY KEY,
+    -- Never used again, not even after a purge: what refers to it from outside must not meet another memory.
+    key        INTEGER PRIMARY KEY AUTOINCREMENT,
     space      INTEGER NOT NULL REFERENCES spaces (key),
     id         BLOB    NOT NULL,
     deleted_at INTEGER,
@@ -260,14 +262,17 @@ CREATE TABLE spaces (
     length   REAL    NOT NULL DEFAULT 0,
     change   INTEGER NOT NULL DEFAULT 0
 );
-INSERT INTO "spaces" VALUES(1,'personal',7,51.5,11);
-INSERT INTO "spaces" VALUES(2,'team',7,51.5,11);
+INSERT INTO "spaces" VALUES(1,'personal',7,51.5,15);
+INSERT INTO "spaces" VALUES(2,'team',7,51.5,15);
 CREATE UNIQUE INDEX memories_by_id ON memories (space, id);
 CREATE INDEX memories_by_time ON memories (space, created_at);
 CREATE INDEX memories_by_scope ON memories (space, project, session, place, category, deleted_at);
 CREATE INDEX memories_by_change ON memories (space, change);
 CREATE UNIQUE INDEX revisions_by_memory ON revisions (space, memory, version);
-CREATE INDEX links_by_target ON links (space, target, kind);
+CREATE INDEX links_by_target ON links (space, target, kind, source, valid_from, valid_to);
+CREATE INDEX links_by_change ON links (space, change);
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('memories',16);
 COMMIT;
 PRAGMA application_id = 1382247540;
 PRAGMA user_version = 1;

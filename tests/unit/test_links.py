@@ -125,3 +125,10 @@ def test_the_work_for_a_chain_grows_with_its_length() -> None:
     newest = newest_of(_supersedes(*chain), present)
     assert time.process_time() - began < 0.2  # 0.6 when each memory's way was searched for circles anew
     assert newest == {ref_of(n): ref_of(399) for n in range(1, 399)}
+
+
+def test_a_chain_runs_on_through_a_memory_that_is_gone() -> None:
+    """Forgetting the middle of a chain does not bring back what it had replaced."""
+    present = {ref: memory for ref, memory in PRESENT.items() if ref != ref_of(2)}
+    assert newest_of(_supersedes(1, 2, 3), present) == {ref_of(1): ref_of(3), ref_of(2): ref_of(3)}
+    assert newest_of(_supersedes(1, 2), present) == {}

@@ -65,8 +65,15 @@ def test_answers_count_against_the_budget_but_not_against_the_limit() -> None:
     """An attached answer costs its tokens and takes no place."""
     with_answer = [Served(ref_of(2), 0.9, answers=(ref_of(1),)), Served(ref_of(3), 0.5)]
     assert _pack(with_answer, limit=2).tokens == 4 + 10 + 1
-    assert _pack(with_answer, budget=13).left_out == {ref_of(2): "over the budget"}
     assert [item.ref for item in _pack(with_answer, budget=14).served] == [ref_of(2)]
+
+
+def test_an_answer_that_does_not_fit_is_pointed_to() -> None:
+    """A large answer does not push its symptom out of the budget: it stays behind, and is said to be there."""
+    ranking = [Served(ref_of(2), 0.9, answers=(ref_of(1),)), Served(ref_of(3), 0.5)]
+    packed = _pack(ranking, budget=13)
+    assert packed.served[0] == Served(ref_of(2), 0.9, pointers=(Pointer("resolved-by", ref_of(1)),))
+    assert (packed.tokens, packed.left_out) == (4 + 1, {})
 
 
 def test_nothing_is_given_twice() -> None:

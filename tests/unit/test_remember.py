@@ -197,11 +197,12 @@ def test_undo_of_a_new_memory_forgets_it(memory: Recollect) -> None:
 def test_undo_without_an_id_takes_back_the_last_change_of_all(memory: Recollect) -> None:
     """The last change counts, not the last memory made; with nothing there, there is nothing to undo."""
     with pytest.raises(NotFound, match="nothing to undo"):
-        memory.undo()
+        memory.undo_last()
     first = memory.remember("one")
     memory.remember("other")
     memory.edit(first.id, content="two")
-    assert (memory.undo().id, memory.get(first.id).content) == (first.id, "one")
+    memory.undo_last()
+    assert memory.get(first.id).content == "one"
 
 
 def test_purge_leaves_nothing(memory: Recollect) -> None:
@@ -289,3 +290,15 @@ def test_handles(memory: Recollect) -> None:
     for handle, message in (("cde", "too short"), ("ffff", "no memory ffff"), ("zzzz", "no memory"), ("%%%%", "no")):
         with pytest.raises(NotFound, match=message):
             memory.get(handle)
+
+
+def test_undo_takes_back_a_link(memory: Recollect, clock: StandingClock) -> None:
+    """What changed last may be a link: undoing ends it, undoing again makes it anew; no memory is touched."""
+    old, new = memory.remember("old kiwi"), memory.remember("new kiwi")
+    memory.link(new.id, "supersedes", old.id)
+    clock.move()
+    memory.undo_last()
+    assert [found.memory for found in memory.recall("kiwi").results] == [old, new]
+    clock.move()
+    memory.undo_last()
+    assert [found.memory for found in memory.recall("kiwi").results] == [new]

@@ -8,7 +8,7 @@ import typer
 from recollect.cli.errors import PROBLEM
 from recollect.cli.options import Json
 from recollect.core.errors import NotFound
-from recollect.core.memory import Memory
+from recollect.core.memory import Link, Memory
 
 
 def forget(
@@ -56,16 +56,20 @@ def undo(
     from recollect.wiring import open_recollect
 
     with open_recollect() as memory:
-        changed = memory.undo(handle)
+        changed = memory.undo_last() if handle is None else memory.undo(handle)
     if json:
         from recollect.cli.as_json import write_json
-        from recollect.core.record import to_record
+        from recollect.core.record import to_link_record, to_record
 
-        write_json(to_record(changed))
+        write_json(to_link_record(changed) if isinstance(changed, Link) else to_record(changed))
         return
     from recollect.cli.paper import Paper
     from recollect.cli.show import line
 
+    if isinstance(changed, Link):
+        done = "Linked again" if changed.ended_at is None else "Ended"
+        Paper().write(f"{done}: {changed.source[-8:]} {changed.kind} {changed.target[-8:]}")
+        return
     Paper().write(line(changed), "Forgot " if changed.deleted_at else "Brought back ", cut=True)
 
 

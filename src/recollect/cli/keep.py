@@ -126,7 +126,7 @@ def _edit_in_editor(memory: Recollect, before: Memory) -> Memory:
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise typer.BadParameter("Say what to change, for example --content or --importance.")
-    return memory.edit(before.id, version=before.version, content=edit_text(before.content))
+    return edit_text(before.content, lambda text: memory.edit(before.id, version=before.version, content=text))
 
 
 def _say(done: str, memory: Memory, *, as_json: bool) -> None:

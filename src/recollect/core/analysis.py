@@ -43,15 +43,15 @@ _LETTER: Final = f"(?:(?![{_UNSPACED}_])[\\w\u0900-\u0963\u0966-\u0dff])"
 _CHUNK: Final = re.compile(
     f"(?P<unspaced>[{_UNSPACED}]+)|{_LETTER}+(?:(?:[-./@\\\\'\u2019+#~]|_+|::?){_LETTER}+)*(?:\\+\\+|#)?"
 )
-_PLAIN: Final = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+|[0-9]+")
+_PLAIN: Final = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+s?|[0-9]+")
 _SEGMENT_ENDS: Final = re.compile(r"[/\\:@~]+")
 _PART_ENDS: Final = re.compile(r"[-_.+#]+")
 _HUMPS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
 # What makes a word other than a plain one a name or a code: a digit, or something that joins.
 _CODE: Final = re.compile(r"[0-9]|[-_./@\\+#~:]")
 _CONTRACTION: Final = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))(?![a-z])", re.IGNORECASE)
-_ODD_STEMS: Final = {"wo": "will", "ca": "can", "sha": "shall"}
-"""What is left of won't, can't and shan't."""
+_ODD_NEGATIONS: Final = {"won't": "will", "can't": "can", "shan't": "shall", "ain't": "am"}
+"""Those that are more than a word and n't."""
 
 _LETTERS: Final = re.compile(r"[a-z]+")
 
@@ -113,27 +113,31 @@ def _terms(text: str, language: str) -> Iterator[tuple[str, bool]]:
             for pair in _pairs(chunk):
                 yield pair, False
             continue
-        pieces = (chunk.lower(),) if _PLAIN.fullmatch(chunk) else _take_apart(chunk)
-        for number, piece in enumerate(pieces):
+        pieces = {chunk.lower(): False} if _PLAIN.fullmatch(chunk) else _take_apart(chunk)
+        for piece, has_humps in pieces.items():
             if not piece.isalpha():
                 yield piece[:LONGEST_TERM], not piece.isdigit() and _CODE.search(piece) is not None
             elif piece not in stop_words:
-                # Humps make the first piece, which is the whole, a name: getUserById.
-                yield stem(piece[:LONGEST_TERM]), number == 0 and len(pieces) > 1
+                yield stem(piece[:LONGEST_TERM]), has_humps
 
 
-def _take_apart(chunk: str) -> dict[str, None]:
-    """Give a chunk whole, the segments of a path, the parts of a name, the humps of a part: each once."""
+def _take_apart(chunk: str) -> dict[str, bool]:
+    """Give a chunk whole, the segments of a path, the parts of a name and their humps, each once.
+
+    Beside each stands whether it has humps, which make letters alone a name: getUserById.
+    """
     chunk = _without_apostrophes(chunk)
     whole = chunk.casefold()
-    pieces = {whole: None}
+    pieces = {whole: False}
     for segment in _SEGMENT_ENDS.split(chunk):
-        pieces[segment.casefold()] = None
+        pieces.setdefault(segment.casefold(), False)
         for part in _PART_ENDS.split(segment):
-            for hump in _HUMPS.findall(part) if part.isascii() else (part,):
-                pieces[hump.casefold()] = None
+            humps = _HUMPS.findall(part) if part.isascii() else [part]
+            pieces[part.casefold()] = len(humps) > 1
+            for hump in humps:
+                pieces.setdefault(hump.casefold(), False)
     # A single character says nothing as a part: the e of E1101, the zeros of an address.
-    return {piece: None for piece in pieces if len(piece) > 1 or (piece and piece == whole)}
+    return {piece: has_humps for piece, has_humps in pieces.items() if len(piece) > 1 or (piece and piece == whole)}
 
 
 def _without_apostrophes(chunk: str) -> str:
@@ -141,8 +145,7 @@ def _without_apostrophes(chunk: str) -> str:
     chunk = chunk.replace("\u2019", "'")
     if "'" not in chunk:
         return chunk
-    chunk = _CONTRACTION.sub("", chunk).replace("'", "")
-    return _ODD_STEMS.get(chunk.lower(), chunk)
+    return _ODD_NEGATIONS.get(chunk.lower()) or _CONTRACTION.sub("", chunk).replace("'", "")
 
 
 def _pairs(run: str) -> Iterator[str]:

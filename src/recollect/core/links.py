@@ -39,17 +39,15 @@ class Served:
 def newest_of(links: Iterable[Link], present: Mapping[Ref, Memory]) -> dict[Ref, Ref]:
     """For each superseded memory, the newest one that takes its place.
 
-    Of several that supersede the same memory the latest made wins. Memories that supersede each other in a
-    circle say nothing about which is newest, so they all stay.
+    A chain runs on through a memory that is gone. Of several that supersede the same memory one that is there goes
+    before one that is not, then the latest made wins. Memories that supersede each other in a circle say nothing
+    about which is newest, so they all stay.
     """
-    latest = sorted(
-        (link for link in links if link.kind == "supersedes"), key=lambda link: (link.created_at, link.source)
+    ordered = sorted(
+        (link for link in links if link.kind == "supersedes"),
+        key=lambda link: (Ref(link.space, link.source) in present, link.created_at, link.source),
     )
-    above = {
-        Ref(link.space, link.target): Ref(link.space, link.source)
-        for link in latest
-        if Ref(link.space, link.source) in present
-    }
+    above = {Ref(link.space, link.target): Ref(link.space, link.source) for link in ordered}
     newest: dict[Ref, Ref | None] = {}
     for old in above:
         path: dict[Ref, None] = {}
@@ -57,9 +55,11 @@ def newest_of(links: Iterable[Link], present: Mapping[Ref, Memory]) -> dict[Ref,
         while here in above and here not in newest and here not in path:
             path[here] = None
             here = above[here]
-        # Where the path met itself there is no newest; where it met a known one, that one's is theirs too.
-        end = None if here in path else newest.get(here, here)
-        newest.update(dict.fromkeys(path, end))
+        # Where the path met itself there is no newest. Else each takes what its successor takes, or that itself.
+        circle = here in path
+        for each in reversed(path):
+            successor = above[each]
+            newest[each] = None if circle else newest.get(successor) or (successor if successor in present else None)
     return {old: new for old, new in newest.items() if new is not None}
 
 

@@ -15,7 +15,9 @@ CATEGORIES: Final = ("facts", "preferences", "decisions", "projects", "people")
 
 DEFAULT_LENGTH_LIMIT: Final = 1400
 LABEL_LIMIT: Final = 200
-"""Longest category, tag, keyword, project or session, in characters."""
+"""Longest category, tag, keyword or space, in characters."""
+PATH_LIMIT: Final = 4096
+"""Longest project or session: a folder's path can be one."""
 LABELS_LIMIT: Final = 64
 """Most tags, and most keywords, of one memory."""
 
@@ -112,7 +114,7 @@ def check(memory: Memory, length_limit: int = DEFAULT_LENGTH_LIMIT) -> None:
     check_label("space", memory.space)
     for name, label in (("project", memory.project), ("session", memory.session)):
         if label is not None:
-            check_label(name, label)
+            check_label(name, label, PATH_LIMIT)
     _check_labels("tags", memory.tags)
     _check_labels("keywords", memory.keywords)
     if not 0 <= memory.importance <= 1:
@@ -138,11 +140,11 @@ def _check_labels(name: str, labels: Iterable[str]) -> None:
         check_label(f"one of the {name}", label)
 
 
-def check_label(name: str, label: str) -> None:
+def check_label(name: str, label: str, limit: int = LABEL_LIMIT) -> None:
     if not label.strip():
         raise Refused(f"The {name.removeprefix('one of the ')} cannot be empty.")
-    if len(label) > LABEL_LIMIT:
-        raise Refused(f"{name.capitalize()} has {len(label):,} characters; {LABEL_LIMIT} is the most.")
+    if len(label) > limit:
+        raise Refused(f"{name.capitalize()} has {len(label):,} characters; {limit:,} is the most.")
     if label.splitlines() != [label]:
         raise Refused(f"{name.capitalize()} has a line break in it: write it on one line.")
     _check_text(name, label)

@@ -21,7 +21,7 @@ LeftOutWhy = Literal["under the floor", "over the limit", "over the budget"]
 class Packed:
     served: tuple[Served, ...]
     """In their order, each with the answers that come along. Nothing is given twice: an answer that stands further
-    up is pointed to."""
+    up, or does not fit, is pointed to."""
     left_out: Mapping[Ref, LeftOutWhy]
     tokens: int
 
@@ -47,20 +47,33 @@ def pack(
     for item in ranking:
         if item.ref in given:
             continue
-        answers_now = tuple(ref for ref in item.answers if ref not in given)
+        room = None if budget is None else budget - tokens
+        answers_now = _attach(item, memories, given, room)
         cost = sum(count_tokens(memories[ref].content) for ref in (item.ref, *answers_now))
         if not _stands(item, evidence, floors):
             left_out[item.ref] = "under the floor"
         elif len(served) == limit:
             left_out[item.ref] = "over the limit"
-        elif budget is not None and tokens + cost > budget:
+        elif room is not None and cost > room:
             left_out[item.ref] = "over the budget"
         else:
-            above = (Pointer("resolved-by", ref) for ref in item.answers if ref in given)
-            served.append(replace(item, answers=answers_now, pointers=(*above, *item.pointers)))
+            elsewhere = (Pointer("resolved-by", ref) for ref in item.answers if ref not in answers_now)
+            served.append(replace(item, answers=answers_now, pointers=(*elsewhere, *item.pointers)))
             given.update((item.ref, *answers_now))
             tokens += cost
     return Packed(tuple(served), left_out, tokens)
+
+
+def _attach(item: Served, memories: Mapping[Ref, Memory], given: set[Ref], room: int | None) -> tuple[Ref, ...]:
+    """Choose the answers that come along: those not given yet, while memory and answers fit the room."""
+    attached: list[Ref] = []
+    used = count_tokens(memories[item.ref].content)
+    for answer in item.answers:
+        cost = count_tokens(memories[answer].content)
+        if answer not in given and (room is None or used + cost <= room):
+            attached.append(answer)
+            used += cost
+    return tuple(attached)
 
 
 def _evidence(answers: Sequence[LegAnswer]) -> dict[Ref, dict[str, float]]:

@@ -68,9 +68,6 @@ class Memories(Protocol):
     def history(self, ref: Ref) -> list[Revision]:
         """Give every state a memory was in, oldest first, the present one last."""
 
-    def last_changed(self, spaces: Sequence[str]) -> Memory | None:
-        """Give the memory that changed last of all, forgotten ones included."""
-
     def walk(self, spaces: Sequence[str] = ()) -> Iterator[Ref]:
         """Give every memory, forgotten ones included, oldest id first; no spaces means all."""
 
@@ -79,8 +76,8 @@ class Memories(Protocol):
 
 
 class Links(Protocol):
-    def add(self, link: Link) -> bool:
-        """Keep a link; `False` if it is there already."""
+    def add(self, link: Link, *, dry_run: bool = False) -> bool:
+        """Keep a link, or carry over its end; `False` if it is there already."""
 
     def end(self, link: Link, at: datetime) -> bool:
         """End a link that holds; it stays visible to `as_of`. `False` if there is none."""
@@ -134,6 +131,9 @@ class Store(Protocol):
     def legs(self) -> Sequence[Leg]: ...
 
     def count(self) -> list[Count]: ...
+
+    def last_change(self, space: str) -> Memory | Link | None:
+        """Give what changed last of all in a space, forgotten and ended ones included."""
 
     def size(self) -> int:
         """Bytes on disk."""

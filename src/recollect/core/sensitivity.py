@@ -11,10 +11,7 @@ from recollect.core.memory import Memory
 
 
 def placeholder(memory: Memory) -> str:
-    return (
-        f"[sensitive memory {memory.id}: its text is kept from agents. "
-        f"Its owner can read it in a terminal: recollect show {memory.short_id}]"
-    )
+    return f"[sensitive memory {memory.id}: its text is kept from agents; its owner can read it in a terminal]"
 
 
 def redact(memory: Memory) -> Memory:

@@ -52,7 +52,8 @@ def recall(store: Store, query: Query) -> Recall:
     path = _Path()
 
     legs = [leg for leg in store.legs if weights[leg.name]]
-    answers = ask_legs(legs, query, settings.whole("depth"), settings.number("leg-timeout-ms") / 1000)
+    depth = max(settings.whole("depth"), query.limit)
+    answers = ask_legs(legs, query, depth, settings.number("leg-timeout-ms") / 1000)
     path.mark("legs", ())
     answers = take_context(answers)
     path.mark("context", (), on=False)

@@ -6,7 +6,7 @@ The command line, the MCP server and Python programs all work through this class
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
 
 from recollect.core.errors import Ambiguous, NotFound
 from recollect.core.hits import Ref
@@ -17,8 +17,10 @@ from recollect.core.settings import Settings, parse_setting, setting
 from recollect.core.trace import WhyNot
 from recollect.service import recall as recalling
 from recollect.service import remember as remembering
-from recollect.service import transfer
 from recollect.service.recall import Recall
+
+if TYPE_CHECKING:
+    from recollect.service.transfer import Imported
 
 HERE: Final = "."
 """The project one stands in, if it is one; otherwise everything of one's own."""
@@ -163,13 +165,17 @@ class Recollect:
     def forget(self, handle: str) -> Memory:
         return remembering.forget(self.store, self.clock, self.find(handle))
 
-    def undo(self, handle: str | None = None) -> Memory:
-        """Take back the last change of a memory, or the last change of all."""
-        if handle is not None:
-            return remembering.undo(self.store, self.clock, self.find(handle))
-        last = self.store.memories.last_changed((self.space,))
+    def undo(self, handle: str) -> Memory:
+        """Take back the last change of a memory."""
+        return remembering.undo(self.store, self.clock, self.find(handle))
+
+    def undo_last(self) -> Memory | Link:
+        """Take back the last change of all, to a memory or to a link."""
+        last = self.store.last_change(self.space)
         if last is None:
             raise NotFound("There is nothing to undo: nothing was ever remembered here.")
+        if isinstance(last, Link):
+            return remembering.undo_link(self.store, self.clock, last)
         return remembering.undo(self.store, self.clock, Ref(last.space, last.id))
 
     def purge(self, handle: str) -> Ref:
@@ -191,11 +197,15 @@ class Recollect:
         return self.store.links.among([Ref(memory.space, memory.id) for memory in memories], as_of)
 
     def export_lines(self) -> Iterator[str]:
+        from recollect.service import transfer
+
         return transfer.export_lines(self.store)
 
     def import_lines(
         self, lines: Iterable[str], *, dry_run: bool = False, progress: Callable[[int], None] = lambda _: None
-    ) -> transfer.Imported:
+    ) -> "Imported":
+        from recollect.service import transfer
+
         return transfer.import_lines(self.store, lines, dry_run=dry_run, progress=progress)
 
     def settings(self) -> Settings:

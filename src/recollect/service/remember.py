@@ -100,6 +100,17 @@ def unlink(store: Store, clock: Clock, source: Ref, kind: str, target: Ref) -> L
     return replace(held, ended_at=at)
 
 
+def undo_link(store: Store, clock: Clock, last: Link) -> Link:
+    """End a link that was made, or make one again that was ended."""
+    at = clock()
+    if last.ended_at is None:
+        store.links.end(last, at)
+        return replace(last, ended_at=at)
+    again = replace(last, created_at=max(at, last.ended_at), ended_at=None)
+    store.links.add(again)
+    return again
+
+
 def _holding(store: Store, like: Link) -> Link:
     """Give the link of this kind between these memories that holds now."""
     for held in store.links.all_of(Ref(like.space, like.source)):

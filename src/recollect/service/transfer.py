@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from recollect.core.errors import RecollectError, Refused
+from recollect.core.errors import NotFound, RecollectError, Refused
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, Memory, check, check_label, is_id
 from recollect.core.ports import Store
@@ -35,14 +35,19 @@ class Imported:
     """What was not taken in, by line, and why."""
 
 
-def export_lines(store: Store, spaces: Sequence[str] = ()) -> Iterator[str]:
+def export_lines(store: Store) -> Iterator[str]:
     yield _dump(_HEADER)
-    refs = list(store.memories.walk(spaces))
+    refs = list(store.memories.walk())
+    carried = set()
     for ref in refs:
-        yield _dump({"type": "memory", **to_history(store.memories.history(ref))})
+        # Others go on writing: what was purged meanwhile is not carried, nor a link to what came later.
+        if history := store.memories.history(ref):
+            carried.add(ref)
+            yield _dump({"type": "memory", **to_history(history)})
     for ref in refs:
         for link in store.links.all_of(ref):
-            yield _dump({"type": "link", **to_link_record(link)})
+            if ref in carried and Ref(link.space, link.target) in carried:
+                yield _dump({"type": "link", **to_link_record(link)})
 
 
 def import_lines(
@@ -56,6 +61,7 @@ def import_lines(
     outcome = Imported()
     waiting: list[tuple[int, list[Memory]]] = []
     links: list[tuple[int, Link]] = []
+    coming: set[Ref] = set()
     rest = iter(lines)
     header = next(rest, "")
     _check_header(header)
@@ -65,7 +71,9 @@ def import_lines(
         try:
             record = _parse(line)
             if record.get("type") == "memory":
-                waiting.append((number, _memory(record)))
+                states = _memory(record)
+                waiting.append((number, states))
+                coming.add(Ref(states[0].space, states[0].id))
             elif record.get("type") == "link":
                 links.append((number, _link(record)))
             elif record:
@@ -78,7 +86,7 @@ def import_lines(
     _load(store, waiting, outcome, dry_run=dry_run)
     for number, link in links:
         try:
-            outcome.links += _is_new(store, link) if dry_run else store.links.add(link)
+            outcome.links += _add_link(store, link, coming if dry_run else None)
         except RecollectError as error:
             outcome.problems.append(f"line {number}: {error}")
     return outcome
@@ -96,8 +104,15 @@ def _load(store: Store, waiting: Sequence[tuple[int, list[Memory]]], outcome: Im
             setattr(outcome, result, getattr(outcome, result) + 1)
 
 
-def _is_new(store: Store, link: Link) -> bool:
-    return link not in store.links.all_of(Ref(link.space, link.source))
+def _add_link(store: Store, link: Link, coming: set[Ref] | None) -> bool:
+    """Add a link, or with what is coming along given, tell whether it would be added."""
+    try:
+        return store.links.add(link, dry_run=coming is not None)
+    except NotFound:
+        ends = {Ref(link.space, link.source), Ref(link.space, link.target)} - (coming or set())
+        if coming is None or len(store.memories.get(ends)) < len(ends):
+            raise
+        return True
 
 
 def _check_header(line: str) -> None:

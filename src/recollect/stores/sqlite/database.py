@@ -23,6 +23,8 @@ _PRAGMAS: Final = (
     # An acknowledged memory survives a power cut, not only a crash of the program.
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
+    # What is purged is overwritten, not only marked as free.
+    "PRAGMA secure_delete = ON",
     "PRAGMA temp_store = MEMORY",
     # In KiB: the postings of a large store's common words fit.
     "PRAGMA cache_size = -32768",
@@ -43,6 +45,8 @@ class Database:
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
+        self.check_current: Callable[[sqlite3.Connection], None] = lambda _: None
+        """Asked before every write; raises if this process may no longer write."""
         _create_private(path)
 
     @contextmanager
@@ -62,12 +66,21 @@ class Database:
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
+                self.check_current(connection)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
                 raise
+
+    def clear_journal(self) -> None:
+        """Write the journal back and empty it, so that what was removed is in neither file.
+
+        As long as another process reads, SQLite leaves it to that one's end.
+        """
+        with self._connection() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def close(self) -> None:
         with self._lock:

@@ -21,7 +21,7 @@ SELECT {STATE}, key, valid_to FROM (
     SELECT {STATE}, space, memory AS key, valid_to FROM revisions
     UNION ALL
     SELECT {STATE}, space, key, NULL FROM memories
-) WHERE space = ? ORDER BY key, version
+) AS states WHERE space = ? ORDER BY key, version
 """
 _POSTINGS_OF: Final = """
 SELECT term, valid_from, valid_to, tf, length FROM postings WHERE space = ? AND term = ? AND memory = ?

@@ -32,22 +32,24 @@ GROUP BY p.term
 
 # One run of the clustered index for each term, one group for each memory, and only the best are joined to their
 # rows. What lies outside the scope is dropped before it is grouped, which is the dear part. Scores are rounded and
-# ties broken by id, so that every store gives the same order; of a tie across the cut, what was stored first is in.
-# There is headroom for what the query excludes, so that excluding never starves the result.
+# ties broken by id, so that every store gives the same order.
 _BEST: Final = f"""
 WITH query (term, idf) AS (VALUES {{terms}}),
-best (memory, score, matched) AS (
-    SELECT p.memory, {{score}} AS score, SUM(q.idf)
+scored (memory, score, matched) AS (
+    SELECT p.memory, {{score}}, SUM(q.idf)
     FROM query AS q JOIN postings AS p ON p.space = ? AND p.term = q.term
     WHERE {_VALID} {{within}}
     GROUP BY p.memory
-    ORDER BY score DESC, p.memory LIMIT ?
+),
+best AS (
+    SELECT memory, score, matched FROM scored WHERE score >= ? ORDER BY score DESC LIMIT ?
 )
 SELECT m.id, ROUND(CAST(b.score AS NUMERIC), 6) AS points, b.matched
 FROM best AS b JOIN memories AS m ON m.key = b.memory
-WHERE 1 = 1 {{excluding}}
-ORDER BY points DESC, m.id LIMIT ?
+ORDER BY points DESC, m.id
 """
+_ROUNDING: Final = 0.000001
+_ALL: Final = (1 << 31) - 1
 _BM25: Final = "SUM(q.idf * p.tf * ? / (p.tf + ? + ? * p.length))"
 _PRESENCE: Final = "SUM(q.idf)"
 # The plus keeps SQLite from looking up each memory of the scope under each term, which is slower by far.
@@ -55,7 +57,7 @@ _WITHIN: Final = "AND +p.memory IN (SELECT m.key FROM {memories} AS m WHERE m.sp
 # A query of stop words alone: they are in no index, so the newest texts themselves are read.
 _NEWEST: Final = """
 SELECT m.id, m.content FROM {memories} AS m
-WHERE m.space = ? AND {conditions} {excluding}
+WHERE m.space = ? AND {conditions}
 ORDER BY m.created_at DESC, m.id DESC LIMIT ?
 """
 _OF_ONE: Final = f"""
@@ -93,6 +95,8 @@ class LexicalLeg:
             if space is None:
                 return nothing
             weights = self._weights(connection, space, terms)
+            if not weights:
+                return nothing
             rows = connection.execute(
                 _OF_ONE.format(terms=marks(tuple(weights))),
                 [space.key, *weights, space.key, to_blob(ref.id), space.moment, space.moment],
@@ -120,36 +124,39 @@ class LexicalLeg:
             return []
         expression, factors = self._expression(space.statistics)
         within, narrowing = _within(query.scope, space.key)
-        excluding, excluded = _excluding(query)
-        values = ", ".join(["(?, ?)"] * len(weights))
-        rows = connection.execute(
-            _BEST.format(terms=values, score=expression, within=within, excluding=excluding),
-            [
-                *(part for pair in weights.items() for part in pair),
-                *(*factors, space.key, space.moment, space.moment, *narrowing),
-                *(depth + len(excluded), *excluded, depth),
-            ],
-        )
+        # The idf of the first row gives the column its type where parameters have none of their own.
+        values = ", ".join(["(?, CAST(? AS DOUBLE PRECISION))"] * len(weights))
+        sql = _BEST.format(terms=values, score=expression, within=within)
+        parameters: list[Any] = [part for pair in weights.items() for part in pair]
+        parameters += [*factors, space.key, space.moment, space.moment, *narrowing]
+        # There is room for what the query excludes, so that excluding never starves the result, and for one more,
+        # which tells whether there is a tie across the cut. Then all that tie have to show their ids.
+        room = depth + len(query.exclude)
+        rows = connection.execute(sql, [*parameters, 0.0, room + 1]).fetchall()
+        if len(rows) > room and rows[room][1] == rows[room - 1][1]:
+            rows = connection.execute(sql, [*parameters, rows[room][1] - _ROUNDING, _ALL]).fetchall()
         total = sum(weights.values())
-        return [Hit(Ref(space_id, from_blob(row[0])), row[1], min(1.0, row[2] / total)) for row in rows]
+        hits = [Hit(Ref(space_id, from_blob(row[0])), row[1], min(1.0, row[2] / total)) for row in rows]
+        return _without(query.exclude, hits)[:depth]
 
     def _search_literally(
         self, connection: sqlite3.Connection, query: Query, words: Sequence[str], space: "_Space", depth: int
     ) -> list[Hit]:
         conditions, narrowing = narrow(query.scope)
-        excluding, excluded = _excluding(query)
         memories, times = believed(query.scope.as_of)
         rows = connection.execute(
-            _NEWEST.format(memories=memories, conditions=conditions, excluding=excluding),
-            [*times, space.key, *narrowing, *excluded, MOST_READ],
+            _NEWEST.format(memories=memories, conditions=conditions),
+            [*times, space.key, *narrowing, MOST_READ + len(query.exclude)],
         )
         shares = ((from_blob(identity), share_common(words, content)) for identity, content in rows)
         hits = [Hit(Ref(space.id, identity), share, share) for identity, share in shares if share]
-        return merge_hits([hits], depth)
+        return merge_hits([_without(query.exclude, hits)], depth)
 
     def _weights(self, connection: sqlite3.Connection, space: "_Space", terms: QueryTerms) -> dict[str, float]:
         """Give the terms to look for and their idf; one that no memory holds was asked for all the same."""
         wanted = terms.terms[:MOST_TERMS]
+        if not wanted:
+            return {}
         rows = connection.execute(
             _CONTAINING.format(terms=marks(wanted)), [space.key, *wanted, space.moment, space.moment]
         )
@@ -215,7 +222,7 @@ SELECT COUNT(*), COALESCE(SUM(length), 0.0) FROM (
     SELECT length FROM memories WHERE space = ? AND updated_at <= ? AND deleted_at IS NULL
     UNION ALL
     SELECT length FROM revisions WHERE space = ? AND updated_at <= ? AND valid_to > ? AND deleted_at IS NULL
-)
+) AS believed
 """
 
 
@@ -227,7 +234,5 @@ def _within(scope: Scope, space: int) -> tuple[str, list[Any]]:
     return _WITHIN.format(memories=memories, conditions=conditions), [*times, space, *parameters]
 
 
-def _excluding(query: Query) -> tuple[str, list[bytes]]:
-    if not query.exclude:
-        return "", []
-    return f"AND m.id NOT IN ({marks(query.exclude)})", [to_blob(each) for each in sorted(query.exclude)]
+def _without(exclude: frozenset[str], hits: list[Hit]) -> list[Hit]:
+    return [hit for hit in hits if hit.ref.id not in exclude]

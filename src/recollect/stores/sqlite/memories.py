@@ -39,7 +39,7 @@ INSERT INTO revisions (memory, space, length, valid_to, {STATE})
 SELECT key, space, length, ?, {STATE} FROM memories WHERE key = ?
 """
 # The row lock that orders a space's changes: whoever has seen change n has seen all below it.
-_NEXT_CHANGE: Final = """
+NEXT_CHANGE: Final = """
 UPDATE spaces SET change = change + 1, memories = memories + ?, length = length + ? WHERE key = ? RETURNING change
 """
 _QUEUE: Final = """
@@ -126,18 +126,15 @@ class SqliteMemories:
         with self._database.read() as connection:
             return self._history(connection, ref)
 
-    def last_changed(self, spaces: Sequence[str]) -> Memory | None:
+    def last(self, space: str) -> tuple[int, Memory] | None:
+        """Give the memory of a space that changed last, forgotten or not, and its change number."""
         with self._database.read() as connection:
-            rows = [
-                (space, row)
-                for space in spaces
-                for row in connection.execute(
-                    f"SELECT {STATE} FROM memories WHERE space = (SELECT key FROM spaces WHERE id = ?) "
-                    "ORDER BY change DESC LIMIT 1",
-                    (space,),
-                )
-            ]
-        return max((from_row(*row) for row in rows), key=lambda memory: memory.updated_at, default=None)
+            row = connection.execute(
+                f"SELECT {STATE}, change FROM memories WHERE space = (SELECT key FROM spaces WHERE id = ?) "
+                "ORDER BY change DESC LIMIT 1",
+                (space,),
+            ).fetchone()
+        return None if row is None else (row[-1], from_row(space, row))
 
     def walk(self, spaces: Sequence[str] = ()) -> Iterator[Ref]:
         where = f"WHERE s.id IN ({marks(spaces)})" if spaces else ""
@@ -162,9 +159,10 @@ class SqliteMemories:
             ):
                 connection.execute(f"DELETE FROM {table} WHERE space = ? AND {column} = ?", (space, key))
             connection.execute("DELETE FROM memories WHERE key = ?", (key,))
-            if present.deleted_at is None:
-                length = length_of(weigh_terms(present, self._language))
-                connection.execute(_NEXT_CHANGE, (-1, -length, space)).fetchone()
+            live = present.deleted_at is None
+            length = length_of(weigh_terms(present, self._language)) if live else 0.0
+            connection.execute(NEXT_CHANGE, (-int(live), -length, space)).fetchone()
+        self._database.clear_journal()
 
     def _missing(self, connection: sqlite3.Connection, states: Sequence[Memory]) -> tuple[Loaded, Sequence[Memory]]:
         """Compare a memory's states with those here: one side must be the beginning of the other."""
@@ -191,7 +189,7 @@ class SqliteMemories:
         terms = weigh_terms(memory, self._language)
         live = memory.deleted_at is None
         length = length_of(terms)
-        change = connection.execute(_NEXT_CHANGE, (int(live), length if live else 0.0, space)).fetchone()[0]
+        change = connection.execute(NEXT_CHANGE, (int(live), length if live else 0.0, space)).fetchone()[0]
         since = to_micros(memory.updated_at)
         try:
             key = connection.execute(_INSERT, (*to_row(memory), space, length, change, since)).lastrowid
@@ -210,7 +208,7 @@ class SqliteMemories:
         was_live, is_live = old.deleted_at is None, memory.deleted_at is None
         before, after = weigh_terms(old, self._language), weigh_terms(memory, self._language)
         gained = (length_of(after) if is_live else 0.0) - (length_of(before) if was_live else 0.0)
-        change = connection.execute(_NEXT_CHANGE, (is_live - was_live, gained, space)).fetchone()[0]
+        change = connection.execute(NEXT_CHANGE, (is_live - was_live, gained, space)).fetchone()[0]
         connection.execute(_KEEP_PAST, (now, key))
         if before != after or was_live != is_live:
             if was_live:

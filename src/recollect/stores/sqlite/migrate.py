@@ -62,6 +62,12 @@ def migrate(
             )
 
 
+def check_current(connection: sqlite3.Connection, analysis: str, newest: int = 1) -> None:
+    """Refuse to write what a newer version that upgraded the store meanwhile would not understand."""
+    if _version(connection) != newest or _analysis(connection) != analysis:
+        raise StoreTooNew("Recollect was upgraded while this process ran: restart it.")
+
+
 def _check_ours(connection: sqlite3.Connection, path: str) -> None:
     """Refuse to put our tables into another program's database."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()

@@ -8,6 +8,7 @@ from typing import Final
 
 from recollect.core import analysis
 from recollect.core.errors import BadSetting
+from recollect.core.memory import Link, Memory
 from recollect.core.ports import Count, Leg, Problem
 from recollect.core.settings import Settings, Value, parse_setting
 from recollect.stores.sqlite.database import Database
@@ -15,7 +16,7 @@ from recollect.stores.sqlite.examine import examine, rebuild
 from recollect.stores.sqlite.lexical import ExactLeg, LexicalLeg
 from recollect.stores.sqlite.links import SqliteLinks
 from recollect.stores.sqlite.memories import SqliteMemories
-from recollect.stores.sqlite.migrate import migrate
+from recollect.stores.sqlite.migrate import check_current, migrate
 
 _COUNT: Final = """
 SELECT s.id, s.memories,
@@ -37,11 +38,19 @@ class SqliteStore:
     def __init__(self, path: str, language: str = "english") -> None:
         self._database = Database(path)
         self._language = language
-        migrate(self._database, f"{analysis.VERSION} {language}", lambda connection: rebuild(connection, language))
+        fingerprint = f"{analysis.VERSION} {language}"
+        migrate(self._database, fingerprint, lambda connection: rebuild(connection, language))
+        self._database.check_current = lambda connection: check_current(connection, fingerprint)
         self.memories = SqliteMemories(self._database, language)
         self.links = SqliteLinks(self._database)
         self.settings = SqliteSettings(self._database)
         self.legs: Sequence[Leg] = (LexicalLeg(self._database, language), ExactLeg(self._database, language))
+
+    def last_change(self, space: str) -> Memory | Link | None:
+        memory, link = self.memories.last(space), self.links.last(space)
+        if memory is None or link is None:
+            return memory and memory[1]
+        return memory[1] if memory[0] > link[0] else link[1]
 
     def count(self) -> list[Count]:
         with self._database.read() as connection:

@@ -14,7 +14,8 @@ CREATE TABLE spaces (
 -- scopes filter by stands before the text, so that a filter need not read past it. `indexed_at` is the `valid_from`
 -- of its postings: an edit that leaves the words alone leaves them alone too.
 CREATE TABLE memories (
-    key        INTEGER PRIMARY KEY,
+    -- Never used again, not even after a purge: what refers to it from outside must not meet another memory.
+    key        INTEGER PRIMARY KEY AUTOINCREMENT,
     space      INTEGER NOT NULL REFERENCES spaces (key),
     id         BLOB    NOT NULL,
     deleted_at INTEGER,
@@ -85,9 +86,11 @@ CREATE TABLE links (
     target     INTEGER NOT NULL,
     valid_from INTEGER NOT NULL,
     valid_to   INTEGER,
+    change     INTEGER NOT NULL,
     PRIMARY KEY (space, source, kind, target, valid_from)
 ) WITHOUT ROWID;
-CREATE INDEX links_by_target ON links (space, target, kind);
+CREATE INDEX links_by_target ON links (space, target, kind, source, valid_from, valid_to);
+CREATE INDEX links_by_change ON links (space, change);
 
 -- What has changed and still waits for work off the write path: written with the row, taken out when done.
 CREATE TABLE outbox (
