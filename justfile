@@ -31,7 +31,7 @@ fmt:
 pin:
     uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --upgrade --quiet --output-file requirements/dev.txt
 
-# the figures of the README
+# the figures of the README (needs the evaluation sets, see CONTRIBUTING)
 bench:
     python benchmarks/lexical_quality.py
     python benchmarks/speed.py
