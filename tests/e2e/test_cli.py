@@ -339,3 +339,12 @@ def test_help_and_version(cli: CommandLine) -> None:
         assert f" {command} " in shown
     assert "MCP" in cli.say("mcp", "--help")
     assert cli.say("--version") == f"recollect {recollect.__version__}\n"
+
+
+def test_undo_takes_back_a_link_that_was_made_last(cli: CommandLine) -> None:
+    """The last change of all may be a link: undo ends it, and again makes it, and says so."""
+    one, two = cli.keep("one kiwi"), cli.keep("two kiwi")
+    cli.say("link", two, "supersedes", one)
+    assert f"Ended: {two[-8:]} supersedes {one[-8:]}" in cli.say("undo")
+    assert f"Linked again: {two[-8:]} supersedes {one[-8:]}" in cli.say("undo")
+    assert cli.data("undo")["kind"] == "supersedes"

@@ -333,3 +333,15 @@ def test_a_script_that_ends_early_is_no_script(path: Path) -> None:
     """A last statement without its semicolon is an error of ours that no store must suffer."""
     with pytest.raises(ValueError, match="without a semicolon"):
         migrate(Database(str(path)), "1 english", lambda _: None, lambda: ["CREATE TABLE about (a)"], newest=1)
+
+
+def test_a_process_from_before_an_upgrade_writes_no_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a newer version indexed anew is not written to by an older one that still runs: it says to restart."""
+    older = SqliteStore(str(path))
+    older.memories.add([make_memory(1)])
+    monkeypatch.setattr(analysis, "VERSION", analysis.VERSION + 1)
+    SqliteStore(str(path)).close()
+    with pytest.raises(StoreTooNew, match="restart"):
+        older.memories.add([make_memory(2)])
+    assert len(older.memories.get([ref_of(1), ref_of(2)])) == 1
+    older.close()

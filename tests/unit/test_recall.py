@@ -227,3 +227,11 @@ def test_links_do_not_lead_out_of_the_scope() -> None:
         store = DictStore([inside, outside], [_words(1.0)], links=[make_link(ends[0], kind, ends[1])])
         (found,) = recall(store, make_query(categories=frozenset({"facts"}))).results
         assert (found.memory, found.answers, found.pointers) == (inside, (), ())
+
+
+def test_a_limit_above_the_depth_is_kept() -> None:
+    """Who asks for more than the legs usually bring gets it."""
+    memories = [make_memory(n) for n in range(1, 13)]
+    words = TellingLeg("lexical", {ref_of(n): float(n) for n in range(1, 13)})
+    store = DictStore(memories, [words], settings={"depth": 10})
+    assert len(recall(store, make_query(limit=12)).results) == 12

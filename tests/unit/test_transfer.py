@@ -217,3 +217,14 @@ def test_a_bad_line_is_told_by_its_number_and_the_rest_is_taken(memory: Recollec
     assert outcome.problems[0].startswith("line 3: ")
     assert problem in outcome.problems[0]
     outcome.problems[0].encode()
+
+
+def test_an_export_does_not_carry_what_is_purged_meanwhile(memory: Recollect, other: Recollect) -> None:
+    """Others may write while an export runs: what it carries is whole, and imports without a problem."""
+    one, two = memory.remember("one"), memory.remember("two")
+    memory.link(two.id, "see-also", one.id)
+    lines = memory.export_lines()
+    head = next(lines)
+    memory.purge(one.id)
+    outcome = other.import_lines([head, *lines])
+    assert (outcome.added, outcome.links, outcome.problems) == (1, 0, [])

@@ -1,6 +1,7 @@
 """`forget` and `undo`."""
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -70,7 +71,8 @@ def undo(
         done = "Linked again" if changed.ended_at is None else "Ended"
         Paper().write(f"{done}: {changed.source[-8:]} {changed.kind} {changed.target[-8:]}")
         return
-    Paper().write(line(changed), "Forgot " if changed.deleted_at else "Brought back ", cut=True)
+    done = "Forgot " if changed.deleted_at else "Brought back "
+    Paper().write(line(replace(changed, deleted_at=None)), done, cut=True)
 
 
 def _refuse_forgotten(chosen: list[Memory]) -> None:
