@@ -10,6 +10,7 @@ import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -40,9 +41,8 @@ _UNSPACED: Final = (
 _LETTER: Final = f"(?:(?![{_UNSPACED}_])[\\w\u0900-\u0963\u0966-\u0dff])"
 
 # Words, and runs of words held together as in names, paths, addresses and versions. `C++` and `C#` keep their end.
-_CHUNK: Final = re.compile(
-    f"(?P<unspaced>[{_UNSPACED}]+)|{_LETTER}+(?:(?:[-./@\\\\'\u2019+#~]|_+|::?){_LETTER}+)*(?:\\+\\+|#)?"
-)
+_JOINED: Final = "{letter}+(?:(?:[-./@\\\\'\u2019+#~]|_+|::?){letter}+)*(?:\\+\\+|#)?"
+_ASCII_CHUNK: Final = re.compile(_JOINED.format(letter="[A-Za-z0-9]"))
 _PLAIN: Final = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+s?|[0-9]+")
 _SEGMENT_ENDS: Final = re.compile(r"[/\\:@~]+")
 _PART_ENDS: Final = re.compile(r"[-_.+#]+")
@@ -107,7 +107,8 @@ def _terms(text: str, language: str) -> Iterator[tuple[str, bool]]:
     """Yield each term, and whether it is an identifier kept whole."""
     stop_words = STOP_WORDS.get(language, frozenset())
     stem = _stemmer(language)
-    for match in _CHUNK.finditer(_fold_marks(text)):
+    pattern = _ASCII_CHUNK if text.isascii() else _any_chunk()
+    for match in pattern.finditer(_fold_marks(text)):
         chunk = match.group()
         if match.lastgroup == "unspaced":
             for pair in _pairs(chunk):
@@ -119,6 +120,12 @@ def _terms(text: str, language: str) -> Iterator[tuple[str, bool]]:
                 yield piece[:LONGEST_TERM], not piece.isdigit() and _CODE.search(piece) is not None
             elif piece not in stop_words:
                 yield stem(piece[:LONGEST_TERM]), has_humps
+
+
+@cache
+def _any_chunk() -> re.Pattern[str]:
+    """Give the pattern for text of any script: it takes milliseconds to compile, which English need not pay."""
+    return re.compile(f"(?P<unspaced>[{_UNSPACED}]+)|{_JOINED.format(letter=_LETTER)}")
 
 
 def _take_apart(chunk: str) -> dict[str, bool]:

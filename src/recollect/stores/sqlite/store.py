@@ -12,7 +12,6 @@ from recollect.core.memory import Link, Memory
 from recollect.core.ports import Count, Leg, Problem
 from recollect.core.settings import Settings, Value, parse_setting
 from recollect.stores.sqlite.database import Database
-from recollect.stores.sqlite.examine import examine, rebuild
 from recollect.stores.sqlite.lexical import ExactLeg, LexicalLeg
 from recollect.stores.sqlite.links import SqliteLinks
 from recollect.stores.sqlite.memories import SqliteMemories
@@ -39,7 +38,7 @@ class SqliteStore:
         self._database = Database(path)
         self._language = language
         fingerprint = f"{analysis.VERSION} {language}"
-        migrate(self._database, fingerprint, lambda connection: rebuild(connection, language))
+        migrate(self._database, fingerprint, self._rebuild)
         self._database.check_current = lambda connection: check_current(connection, fingerprint)
         self.memories = SqliteMemories(self._database, language)
         self.links = SqliteLinks(self._database)
@@ -68,15 +67,22 @@ class SqliteStore:
         )
 
     def examine(self, progress: Callable[[int, int], None]) -> list[Problem]:
+        from recollect.stores.sqlite.examine import examine
+
         with self._database.read() as connection:
             return list(examine(connection, self._language, progress))
 
     def mend(self) -> None:
         with self._database.write() as connection:
-            rebuild(connection, self._language)
+            self._rebuild(connection)
 
     def close(self) -> None:
         self._database.close()
+
+    def _rebuild(self, connection: sqlite3.Connection) -> None:
+        from recollect.stores.sqlite.examine import rebuild
+
+        rebuild(connection, self._language)
 
 
 class SqliteSettings:
