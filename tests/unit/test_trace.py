@@ -78,4 +78,4 @@ def test_why_not_stops_at_the_scope() -> None:
     assert why_not(Trace(), ref_of(1), Standing("forgotten", "It was forgotten."), {}) == WhyNot(
         "scope", "It was forgotten."
     )
-    assert why_not(Trace(), ref_of(1), Standing("not visible"), {}).reason == "not visible"
+    assert why_not(Trace(), ref_of(1), Standing("other scope"), {}).reason == "other scope"

@@ -56,7 +56,7 @@ class WhyNot:
 class Standing:
     """What the store knows about a memory before any leg is asked, as far as the scope goes."""
 
-    state: Literal["in scope", "not visible", "forgotten", "not yet known", "other scope", "excluded"]
+    state: Literal["in scope", "forgotten", "not yet known", "other scope", "excluded"]
     detail: str = ""
 
 

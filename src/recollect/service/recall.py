@@ -58,8 +58,8 @@ def recall(store: Store, query: Query) -> Recall:
     answers = take_context(answers)
     path.mark("context", (), on=False)
     fused = path.mark("fusion", _fuse(answers, weights, settings))
-    spreaded = path.mark("spread", spread(fused), on=False)
-    reranked = path.mark("rerank", rerank(spreaded), on=False)
+    flowed = path.mark("spread", spread(fused), on=False)
+    reranked = path.mark("rerank", rerank(flowed), on=False)
 
     found = _present(store, query, [item.ref for item in reranked])
     weighed = path.mark("prior", apply_prior(reranked, found, query.sort))
