@@ -86,9 +86,9 @@ def show(handle: Id, as_of: AsOf = None, json: Json = False) -> None:
             if shown.id in (link.source, link.target)
         ]
         now = memory.clock()
-    from recollect.cli.show import how_linked
+    from recollect.core.links import read_link
 
-    ends = [(how_linked(link.kind, outgoing=link.source == shown.id), link, other) for link, other in links]
+    ends = [(read_link(link.kind, outgoing=link.source == shown.id), link, other) for link, other in links]
     if json:
         from recollect.cli.as_json import pointer, write_json
         from recollect.core.record import format_time, to_record

@@ -2,18 +2,16 @@
 
 import os
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from recollect.config import read_config
 from recollect.core.errors import RecollectError
+from recollect.core.memory import CATEGORIES, LARGEST_PLACE
 from recollect.core.query import SORTS
 from recollect.core.record import parse_time
 from recollect.core.settings import SETTINGS
-
-CATEGORIES: Final = ("facts", "preferences", "decisions", "projects", "people")
-_LARGEST_PLACE: Final = (1 << 31) - 1
 
 
 def complete_categories(incomplete: str) -> list[str]:
@@ -96,7 +94,7 @@ def choose_project(project: str | None, *, none: bool, flag: str) -> str | None:
 
 def place(before: int | None) -> int | None:
     """Give the place that a session is looked at up to; beyond the last possible one there is nothing to leave out."""
-    return None if before is None else min(max(before, 0), _LARGEST_PLACE)
+    return None if before is None else min(max(before, 0), LARGEST_PLACE)
 
 
 def moment(text: str | None) -> datetime | None:

@@ -14,17 +14,7 @@ from recollect.core.pack import LeftOutWhy
 from recollect.service.recall import Recall, Recalled
 from recollect.service.remember import EDITABLE
 
-_HOW: Final = {
-    ("supersedes", False): "superseded-by",
-    ("resolved-by", False): "resolves",
-    ("part-of", False): "has-part",
-}
 _WIDEST_CATEGORY: Final = 16
-
-
-def how_linked(kind: str, *, outgoing: bool) -> str:
-    """Read a link from one of its ends."""
-    return _HOW.get((kind, outgoing), kind)
 
 
 def details(

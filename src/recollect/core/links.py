@@ -15,6 +15,12 @@ from recollect.core.hits import Ref, Scored
 from recollect.core.memory import Link, LinkKind, Memory
 
 MOST_ANSWERS: Final = 3
+_FROM_TARGET: Final[Mapping[LinkKind, str]] = {
+    "supersedes": "superseded-by",
+    "resolved-by": "resolves",
+    "part-of": "has-part",
+    "see-also": "see-also",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,11 @@ class Served:
     instead_of: tuple[Ref, ...] = ()
     answers: tuple[Ref, ...] = ()
     pointers: tuple[Pointer, ...] = ()
+
+
+def read_link(kind: LinkKind, *, outgoing: bool) -> str:
+    """Say what a link means to the memory at one of its ends."""
+    return kind if outgoing else _FROM_TARGET[kind]
 
 
 def newest_of(links: Iterable[Link], present: Mapping[Ref, Memory]) -> dict[Ref, Ref]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, cast
 
 from recollect.core.hits import Ref
+from recollect.core.links import read_link
 from recollect.core.memory import Memory
 from recollect.core.record import format_time
 from recollect.core.sensitivity import may_leave, redact
@@ -30,9 +31,6 @@ from recollect.service.recollect import Recollect
 ORDINARY_IMPORTANCE: Final = 0.5
 LONGEST_HEADING: Final = 160
 """Room for a placeholder."""
-_LINK_FROM_TARGET: Final = {
-    "supersedes": "superseded-by", "resolved-by": "resolves", "part-of": "has-part", "see-also": "see-also",
-}  # fmt: skip
 _DAYS_IN: Final = {"year": 365, "month": 30, "week": 7, "day": 1}
 
 
@@ -167,7 +165,7 @@ class Showing:
             outgoing = link.source == memory.id
             other = self._recollect.get(link.target if outgoing else link.source)
             if other.deleted_at is None:
-                how = link.kind if outgoing else _LINK_FROM_TARGET[link.kind]
+                how = read_link(link.kind, outgoing=outgoing)
                 pointers.append({"how": how, "id": other.id, "heading": self._heading(other)})
         return pointers
 

@@ -37,16 +37,15 @@ class Imported:
 
 def export_lines(store: Store) -> Iterator[str]:
     yield _dump(_HEADER)
-    refs = list(store.memories.walk())
-    carried = set()
-    for ref in refs:
+    carried: dict[Ref, None] = {}
+    for ref in store.memories.walk():
         # Others go on writing: what was purged meanwhile is not carried, nor a link to what came later.
         if history := store.memories.history(ref):
-            carried.add(ref)
+            carried[ref] = None
             yield _dump({"type": "memory", **to_history(history)})
-    for ref in refs:
+    for ref in carried:
         for link in store.links.all_of(ref):
-            if ref in carried and Ref(link.space, link.target) in carried:
+            if Ref(link.space, link.target) in carried:
                 yield _dump({"type": "link", **to_link_record(link)})
 
 

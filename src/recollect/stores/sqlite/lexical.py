@@ -15,7 +15,7 @@ from recollect.core.hits import Hit, Ref, merge_hits
 from recollect.core.ports import Evidence
 from recollect.core.query import Query, Scope
 from recollect.stores.sqlite.database import Database, time_limit
-from recollect.stores.sqlite.rows import believed, from_blob, marks, moment_of, narrow, to_blob, to_micros
+from recollect.stores.sqlite.rows import believed, from_blob, marks, moment_of, narrow, to_blob
 
 MOST_TERMS: Final = 512
 """Distinct terms of a query that are searched for; only a pasted document has more."""
@@ -210,10 +210,10 @@ class _Space:
         if row is None:
             return None
         key, memories, length = row
+        moment = moment_of(scope.as_of)
         if scope.as_of is not None:
-            moment = to_micros(scope.as_of)
             memories, length = connection.execute(_STATISTICS_THEN, [key, moment, key, moment, moment]).fetchone()
-        return cls(space_id, key, moment_of(scope), Statistics(memories, length))
+        return cls(space_id, key, moment, Statistics(memories, length))
 
 
 # Only a look into the past has to count; the present is kept counted in `spaces`.

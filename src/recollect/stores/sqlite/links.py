@@ -10,7 +10,7 @@ from recollect.core.hits import Ref
 from recollect.core.memory import Link, LinkKind
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.memories import NEXT_CHANGE, key_of
-from recollect.stores.sqlite.rows import END_OF_TIME, from_blob, from_micros, marks, to_blob, to_micros
+from recollect.stores.sqlite.rows import from_blob, from_micros, marks, moment_of, to_blob, to_micros
 
 _ADD: Final = """
 INSERT INTO links (space, source, kind, target, valid_from, valid_to, change) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -99,7 +99,7 @@ class SqliteLinks:
         return None if row is None else (row[0], _link(space_id, row[1:]))
 
     def among(self, refs: Collection[Ref], as_of: datetime | None = None) -> list[Link]:
-        moment = END_OF_TIME if as_of is None else to_micros(as_of)
+        moment = moment_of(as_of)
         links: list[Link] = []
         with self._database.read() as connection:
             for space_id in sorted({ref.space for ref in refs}):

@@ -28,6 +28,10 @@ from recollect.stores.sqlite.rows import (
     to_row,
 )
 
+_ONE: Final = f"""
+SELECT {STATE}, key, space, indexed_at FROM memories
+WHERE space = (SELECT key FROM spaces WHERE id = ?) AND id = ?
+"""
 _INSERT: Final = f"""
 INSERT INTO memories ({STATE}, space, length, change, indexed_at) VALUES ({STATE_PLACES}, ?, ?, ?, ?)
 """
@@ -227,26 +231,20 @@ class SqliteMemories:
             connection.execute("DELETE FROM outbox WHERE space = ? AND memory = ?", (space, key))
 
     def _find(self, connection: sqlite3.Connection, ref: Ref) -> tuple[int, int, Memory, int]:
-        row = connection.execute(
-            f"SELECT {STATE}, key, space, indexed_at FROM memories "
-            "WHERE space = (SELECT key FROM spaces WHERE id = ?) AND id = ?",
-            (ref.space, to_blob(ref.id)),
-        ).fetchone()
+        row = connection.execute(_ONE, (ref.space, to_blob(ref.id))).fetchone()
         if row is None:
             raise NotFound(f"There is no memory {ref.id}.")
         key, space, indexed_at = row[-3:]
         return key, space, from_row(ref.space, row), indexed_at
 
     def _history(self, connection: sqlite3.Connection, ref: Ref) -> list[Revision]:
-        row = connection.execute(
-            f"SELECT {STATE}, key, space FROM memories WHERE space = (SELECT key FROM spaces WHERE id = ?) AND id = ?",
-            (ref.space, to_blob(ref.id)),
-        ).fetchone()
+        row = connection.execute(_ONE, (ref.space, to_blob(ref.id))).fetchone()
         if row is None:
             return []
+        key, space, _ = row[-3:]
         past = connection.execute(
             f"SELECT {STATE}, valid_to FROM revisions WHERE space = ? AND memory = ? ORDER BY version",
-            (row[-1], row[-2]),
+            (space, key),
         )
         return [
             *(revision_from_row(ref.space, each) for each in past),

@@ -11,6 +11,8 @@ from typing import Final
 from recollect.core.errors import StoreError, StoreTooNew
 from recollect.stores.sqlite.database import Database
 
+NEWEST: Final = 1
+"""How many migrations this version ships; a test holds it to the files."""
 _APPLICATION: Final = 0x5263_6C74
 """What marks a file as ours: "Rclt"."""
 
@@ -32,7 +34,7 @@ def migrate(
     analysis: str,
     reindex: Callable[[sqlite3.Connection], None],
     load: Callable[[], Sequence[str]] = shipped,
-    newest: int = 1,
+    newest: int = NEWEST,
 ) -> None:
     """Apply what is missing. `newest` spares the usual opening, of a current store, the reading of the files."""
     with database.read() as connection:
@@ -62,7 +64,7 @@ def migrate(
             )
 
 
-def check_current(connection: sqlite3.Connection, analysis: str, newest: int = 1) -> None:
+def check_current(connection: sqlite3.Connection, analysis: str, newest: int = NEWEST) -> None:
     """Refuse to write what a newer version that upgraded the store meanwhile would not understand."""
     if _version(connection) != newest or _analysis(connection) != analysis:
         raise StoreTooNew("Recollect was upgraded while this process ran: restart it.")

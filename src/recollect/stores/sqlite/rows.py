@@ -102,8 +102,8 @@ def marks(values: Sequence[object] | frozenset[str]) -> str:
     return ", ".join("?" * len(values))
 
 
-def moment_of(scope: Scope) -> int:
-    return END_OF_TIME if scope.as_of is None else to_micros(scope.as_of)
+def moment_of(as_of: datetime | None) -> int:
+    return END_OF_TIME if as_of is None else to_micros(as_of)
 
 
 def believed(as_of: datetime | None) -> tuple[str, list[Any]]:
