@@ -4,7 +4,7 @@ default:
     @just --list
 
 # everything that must hold before a commit
-check: lint types contracts test
+check: lint types contracts test quality
 
 # style, and what a linter can know
 lint:
@@ -29,10 +29,31 @@ fmt:
 
 # pin the newest versions that fit pyproject.toml (needs uv)
 pin:
-    uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --upgrade --quiet --output-file requirements/dev.txt
+    uv pip compile pyproject.toml --extra local --extra bench --group dev --universal --python-version 3.11 --generate-hashes --no-header --upgrade --quiet --output-file requirements/dev.txt
 
-# the figures of the README (needs the evaluation sets, see CONTRIBUTING)
+model := env("RECOLLECT_MODELS_FOLDER", "../shared/models") / "all-MiniLM-L6-v2"
+sets := env("RECOLLECT_DATASETS", "../shared/datasets")
+
+# whether recall is still as good as the committed baseline, on a subset with real embeddings
+quality: _subset
+    recollect bench gate ci benchmarks/baseline --not-worse --work build/bench --measure nDCG@10 --measure R@10
+
+# make that baseline anew, after a change that is better
+baseline: _subset
+    mkdir -p benchmarks/baseline
+    cp build/bench/runs/ci/manifest.json build/bench/runs/ci/queries.jsonl.gz benchmarks/baseline/
+
+_subset:
+    python benchmarks/subset.py {{sets}} build/datasets
+    recollect bench run --set realmem --set precisionmembench --arm default --model {{model}} --datasets build/datasets --work build/bench --name ci --fresh
+
+# the figures of the README and of docs/decisions (needs the evaluation sets, see CONTRIBUTING; takes an hour)
 bench:
-    python benchmarks/lexical_quality.py
+    recollect bench run --model {{model}} --datasets {{sets}} --arm lexical --arm dense --arm seeds --arm seeds-our-words --arm rrf --arm convex --arm default --arm no-newest --arm random-importance
+    recollect bench run --model {{model}} --datasets {{sets}} --arm rrf --with rrf.k=5 --with weight.dense=2
+    recollect bench run --model {{model}} --datasets {{sets}} --arm lexical --arm default --set exact
+    recollect bench sweep --model {{model}} --datasets {{sets}} --grid rrf
+    recollect bench sweep --model {{model}} --datasets {{sets}} --grid convex
+    recollect bench report --markdown bench.md
     python benchmarks/speed.py
     python benchmarks/cold_start.py

@@ -6,6 +6,7 @@ Texts and questions come from the public sets, cut at the default length limit. 
 same texts in a file of its own and is asked for the same terms, best ten, with nothing around it.
 """
 
+import os
 import random
 import sqlite3
 import statistics
@@ -18,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 import recollect
-from datasets import read_documents, read_questions
+from recollect.bench.datasets import Dataset, find_folder
 from recollect.core.analysis import analyse, analyse_query
 from recollect.core.memory import DEFAULT_LENGTH_LIMIT, Memory, make_id
 
@@ -32,9 +33,13 @@ BATCH = 1000
 LARGEST_RATIO = 1.5
 
 
+def read(name: str) -> Dataset:
+    return Dataset(find_folder(os.environ.get("RECOLLECT_DATASETS")) / name)
+
+
 def texts(count: int) -> list[str]:
     """Give so many texts, mixed; past the end of the sets they come again, numbered."""
-    found = [document.text[:DEFAULT_LENGTH_LIMIT] for name in CORPORA for document in read_documents(name)]
+    found = [document.text[:DEFAULT_LENGTH_LIMIT] for name in CORPORA for document in read(name).documents()]
     random.Random(1).shuffle(found)
     while len(found) < count:
         found += [f"{text[: DEFAULT_LENGTH_LIMIT - 10]} {len(found)}" for text in found[: count - len(found)]]
@@ -91,7 +96,7 @@ def measure(runs: dict[str, Callable[[str], object]], questions: list[str]) -> d
 def main(count: int = 100_000) -> int:
     contents = texts(count)
     picker = random.Random(3)
-    questions = [q.text for name in ASKED for q in picker.sample(read_questions(name, "all"), QUESTIONS_A_SET)]
+    questions = [q.text for name in ASKED for q in picker.sample(list(read(name).questions()), QUESTIONS_A_SET)]
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         memory = fill(Path(folder) / "speed.db", contents)

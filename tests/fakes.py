@@ -1,18 +1,72 @@
-"""A store kept in a dictionary, and legs that answer what they were told to: for the stages of a recall.
+"""A store kept in a dictionary, legs that answer what they were told to, and models whose vectors mean nothing.
 
 Nothing here imitates a database: it offers what a recall asks of its ports, and no more.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import random
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
+from typing import Literal, cast
 
 from recollect.core.hits import Hit, Ref, merge_hits
 from recollect.core.memory import Link, Memory
-from recollect.core.ports import Count, Evidence, Leg, Links, Memories, Problem, SettingsKeeper
-from recollect.core.query import Query
+from recollect.core.ports import Count, Evidence, Leg, Links, Memories, Problem, SettingsKeeper, Vectors
+from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
+from recollect.core.vectors import Vector, to_unit
+
+TOY_DIMENSION = 16
+
+
+@dataclass
+class ToyEmbedder:
+    """Gives each text a direction of its own, the same in every process; those of two models have nothing in common."""
+
+    model: str = "toy"
+    dimension: int | None = TOY_DIMENSION
+    where: Literal["local", "remote"] = "local"
+    shown: list[str] = field(default_factory=list)
+    """Every text that reached it, in order."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        self.shown += texts
+        return [self.vector(text) for text in texts]
+
+    def embed_query(self, text: str, seconds: float) -> Vector:
+        assert seconds > 0
+        return self.vector(text)
+
+    def vector(self, text: str) -> Vector:
+        return to_unit(_draw(f"{self.model}: {text}", self.dimension or TOY_DIMENSION))
+
+
+@dataclass
+class BandedEmbedder(ToyEmbedder):
+    """Has documents near an axis of its own, and queries near that axis or its opposite: a cosine tells the model.
+
+    `band` is 1 for cosines above 0.9 and -1 for those below -0.9. Between two axes they are near 0.
+    """
+
+    axis: int = 0
+    band: Literal[1, -1] = 1
+    queries: dict[str, str] = field(default_factory=dict)
+    """Which model embedded each query; may be shared by several models."""
+
+    def embed_query(self, text: str, seconds: float) -> Vector:
+        self.queries[text] = self.model
+        return [self.band * value for value in super().embed_query(text, seconds)]
+
+    def vector(self, text: str) -> Vector:
+        noise = [0.0, 0.0, *_draw(f"{self.model}: {text}", TOY_DIMENSION - 2)]
+        values = [0.15 * value for value in to_unit(noise)]
+        values[self.axis] = 1.0
+        return to_unit(values)
+
+
+def _draw(seed: str, count: int) -> list[float]:
+    generator = random.Random(seed.encode("utf-8", "surrogatepass"))
+    return [generator.gauss(0, 1) for _ in range(count)]
 
 
 @dataclass
@@ -66,6 +120,20 @@ class _Kept:
             if (memory := self.memories.get(ref)) and (as_of is None or memory.created_at <= as_of)
         }
 
+    def neighbours(self, refs: Collection[Ref], scope: Scope, reach: int) -> dict[Ref, list[tuple[Ref, int]]]:
+        present = [(ref, memory) for ref, memory in self.memories.items() if scope.admits(memory)]
+        near = {ref: list(_near(self.memories.get(ref), present, reach)) for ref in refs}
+        return {ref: those for ref, those in near.items() if those}
+
+
+def _near(memory: Memory | None, others: Iterable[tuple[Ref, Memory]], reach: int) -> Iterable[tuple[Ref, int]]:
+    if memory is None or memory.session is None or memory.place is None:
+        return
+    for ref, other in others:
+        same = (other.space, other.project, other.session) == (memory.space, memory.project, memory.session)
+        if same and other.place is not None and 0 < abs(other.place - memory.place) <= reach:
+            yield ref, abs(other.place - memory.place)
+
 
 @dataclass
 class _Linked:
@@ -73,6 +141,15 @@ class _Linked:
 
     def among(self, refs: Collection[Ref], as_of: datetime | None = None) -> list[Link]:  # noqa: ARG002
         return list(self.links)
+
+
+@dataclass
+class _Embedded:
+    waiting: int
+
+    def count_waiting(self, spaces: Sequence[str]) -> int:
+        assert spaces
+        return self.waiting
 
 
 @dataclass
@@ -96,10 +173,12 @@ class DictStore:
         *,
         links: Sequence[Link] = (),
         settings: Mapping[str, Value] | None = None,
+        waiting: int = 0,
     ) -> None:
         self.kept = {Ref(memory.space, memory.id): memory for memory in memories}
         self.memories = cast("Memories", _Kept(self.kept))
         self.links = cast("Links", _Linked(links))
+        self.vectors = cast("Vectors", _Embedded(waiting))
         self.settings: SettingsKeeper = _Set(dict(settings or {}))
         self.legs = legs
 

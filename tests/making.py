@@ -2,7 +2,10 @@
 
 import os
 import random
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,9 @@ import pytest
 
 from recollect.core.hits import Hit, LegAnswer, Ref
 from recollect.core.memory import Link, LinkKind, Memory
+from recollect.core.ports import Embedder, Leg, Store
 from recollect.core.query import Query, Scope
+from recollect.service.gate import Gates
 from recollect.service.recollect import Recollect
 from recollect.stores.sqlite.store import SqliteStore
 
@@ -74,9 +79,50 @@ class StandingClock:
         return self.now
 
 
+def change_memory(memory: Memory, seconds: float, **fields: Any) -> Memory:  # noqa: ANN401
+    """Give the version after this one, as it is from so many seconds on."""
+    return replace(memory, version=memory.version + 1, updated_at=at(seconds), action="edited", **fields)
+
+
+def forget_memory(memory: Memory, seconds: float) -> Memory:
+    return replace(change_memory(memory, seconds), action="forgotten", deleted_at=at(seconds))
+
+
+def by_words(store: Store) -> list[Leg]:
+    """Give the legs that need no embedding model."""
+    return [leg for leg in store.legs if leg.name != "dense"]
+
+
+def use_model(store: Store, model: str = "toy") -> None:
+    """Have recalls use a model's vectors; those of memories that are there wait to be made."""
+    store.vectors.begin(model)
+    store.vectors.switch(model)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait for something that another thread or process does; it failing to is an error."""
+    end = time.monotonic() + seconds
+    pause = threading.Event()
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        pause.wait(0.005)
+
+
 def open_recollect(
-    path: str | os.PathLike[str], clock: StandingClock, *, space: str = "personal", project: str | None = None
+    path: str | os.PathLike[str],
+    clock: StandingClock,
+    *,
+    space: str = "personal",
+    project: str | None = None,
+    open_embedder: Callable[[str], Embedder] | None = None,
 ) -> Recollect:
     """Open a store over a file with a clock of ours, and ids that come out the same every time."""
     generator = random.Random(Path(path).name)
-    return Recollect(SqliteStore(os.fspath(path)), clock, generator.getrandbits, space, project)
+    gates = Gates() if open_embedder is None else Gates(open_embedder)
+    store = SqliteStore(os.fspath(path), embed_query=gates.embed_query)
+    return Recollect(store, clock, generator.getrandbits, space, project, gates)
+
+
+def models_folder() -> Path:
+    """Give where the models that tests embed with are: `RECOLLECT_MODELS_FOLDER`, or beside the checkout."""
+    return Path(os.environ.get("RECOLLECT_MODELS_FOLDER") or Path(__file__).parents[2] / "shared" / "models")

@@ -1,16 +1,24 @@
 """Where things are and who is asking: the only reader of the environment.
 
-| variable          | meaning                                              | default        |
-|-------------------|------------------------------------------------------|----------------|
-| RECOLLECT_HOME    | the folder that holds the store                      | ~/.recollect   |
-| RECOLLECT_STORE   | the store's file                                     | HOME/memory.db |
-| RECOLLECT_SPACE   | the space to write to and recall from                | personal       |
-| RECOLLECT_PROJECT | the project to stand in; empty for none              | from git       |
+| variable               | meaning                                              | default        |
+|------------------------|------------------------------------------------------|----------------|
+| RECOLLECT_HOME         | the folder that holds the store                      | ~/.recollect   |
+| RECOLLECT_STORE        | the store's file                                     | HOME/memory.db |
+| RECOLLECT_MODELS       | the folder that fetched models are kept in           | HOME/models    |
+| RECOLLECT_RERANKER     | the cross-encoder for the setting `rerank`           | none           |
+| RECOLLECT_SPACE        | the space to write to and recall from                | personal       |
+| RECOLLECT_PROJECT      | the project to stand in; empty for none              | from git       |
+| OPENAI_API_KEY         | the key for OpenAI, sent to no other server          |                |
+| VOYAGE_API_KEY         | the key for Voyage, likewise                         |                |
+| COHERE_API_KEY         | the key for Cohere, likewise; also as CO_API_KEY     |                |
+| RECOLLECT_EMBEDDER_KEY | the key for an embedding server of one's own address |                |
 """
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+KEYS = ("OPENAI_API_KEY", "VOYAGE_API_KEY", "COHERE_API_KEY", "RECOLLECT_EMBEDDER_KEY")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +29,40 @@ class Config:
     """Where the caller stands; empty if that folder is gone."""
     project: str | None
     """What overrides the project of that folder; empty means none."""
+    models: str = field(default_factory=lambda: _models({}))
+    reranker: str = ""
+    # Left out of what a traceback or a log may show.
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The keys that are set, by their variable."""
 
 
 def read_config(environment: Mapping[str, str] | None = None) -> Config:
     environment = os.environ if environment is None else environment
-    home = environment.get("RECOLLECT_HOME") or os.path.join("~", ".recollect")
+    # Clients that set a variable in a file of theirs leave the tilde as it is.
     return Config(
-        # Clients that set the variable in a file of theirs leave the tilde as it is.
-        store=os.path.expanduser(environment.get("RECOLLECT_STORE") or os.path.join(home, "memory.db")),
+        store=os.path.expanduser(environment.get("RECOLLECT_STORE") or os.path.join(_home(environment), "memory.db")),
         space=environment.get("RECOLLECT_SPACE") or "personal",
         folder=_here(),
         project=environment.get("RECOLLECT_PROJECT"),
+        models=_models(environment),
+        reranker=environment.get("RECOLLECT_RERANKER", ""),
+        keys=_keys(environment),
     )
+
+
+def _home(environment: Mapping[str, str]) -> str:
+    return environment.get("RECOLLECT_HOME") or os.path.join("~", ".recollect")
+
+
+def _models(environment: Mapping[str, str]) -> str:
+    return os.path.expanduser(environment.get("RECOLLECT_MODELS") or os.path.join(_home(environment), "models"))
+
+
+def _keys(environment: Mapping[str, str]) -> dict[str, str]:
+    found = {variable: environment.get(variable, "").strip() for variable in KEYS}
+    # Cohere's own libraries read the short name.
+    found["COHERE_API_KEY"] = found["COHERE_API_KEY"] or environment.get("CO_API_KEY", "").strip()
+    return {variable: key for variable, key in found.items() if key}
 
 
 def _here() -> str:

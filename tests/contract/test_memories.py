@@ -5,7 +5,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from making import at, id_of, make_link, make_memory, make_query, ref_of
+from making import (
+    at,
+    by_words,
+    change_memory,
+    forget_memory,
+    id_of,
+    make_link,
+    make_memory,
+    make_query,
+    ref_of,
+    use_model,
+)
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Memory
@@ -25,15 +36,6 @@ EVERYTHING = make_memory(
     sensitive=True,
     created_at=datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
 )
-
-
-def _edited(memory: Memory, seconds: float, **fields: object) -> Memory:
-    """Give the version after this one, as it is from so many seconds on."""
-    return replace(memory, version=memory.version + 1, updated_at=at(seconds), action="edited", **fields)  # type: ignore[arg-type]
-
-
-def _forgotten(memory: Memory, seconds: float) -> Memory:
-    return replace(_edited(memory, seconds), action="forgotten", deleted_at=at(seconds))
 
 
 def _ids(memories: list[Memory]) -> list[str]:
@@ -82,7 +84,10 @@ def test_a_taken_id_is_a_conflict_and_nothing_is_added(store: Store) -> None:
 def test_a_change_replaces_and_keeps(store: Store) -> None:
     """The new version is there, the one before is in the history with the time it ended."""
     first = make_memory(1)
-    second, third = _edited(first, 10, content="now"), _edited(_edited(first, 10), 20, content="later", tags=("t",))
+    second, third = (
+        change_memory(first, 10, content="now"),
+        change_memory(change_memory(first, 10), 20, content="later", tags=("t",)),
+    )
     store.memories.add([first])
     store.memories.change(second)
     store.memories.change(third)
@@ -98,14 +103,14 @@ def test_a_change_of_another_version_is_a_conflict(store: Store, version: int) -
     first = make_memory(1)
     store.memories.add([first])
     with pytest.raises(Conflict, match="changed meanwhile"):
-        store.memories.change(replace(_edited(first, 10, content="now"), version=version))
+        store.memories.change(replace(change_memory(first, 10, content="now"), version=version))
     assert [revision.memory for revision in store.memories.history(ref_of(1))] == [first]
 
 
 def test_a_change_of_what_is_not_there(store: Store) -> None:
     """Changing an unknown memory says that there is none."""
     with pytest.raises(NotFound):
-        store.memories.change(_edited(make_memory(1), 10))
+        store.memories.change(change_memory(make_memory(1), 10))
 
 
 def test_the_history_of_nothing_is_empty(store: Store) -> None:
@@ -116,8 +121,8 @@ def test_the_history_of_nothing_is_empty(store: Store) -> None:
 def test_what_was_believed_then(store: Store) -> None:
     """As of a moment a memory is as it was in that microsecond: unknown, first, changed, forgotten."""
     first = make_memory(1)
-    second = _edited(first, 10, content="now")
-    gone = _forgotten(second, 20)
+    second = change_memory(first, 10, content="now")
+    gone = forget_memory(second, 20)
     store.memories.add([first])
     store.memories.change(second)
     store.memories.change(gone)
@@ -135,7 +140,7 @@ def test_memories_resolve_by_id_and_by_its_end(store: Store) -> None:
     """A whole id or its last characters, with dashes or without, find what is there, forgotten ones too."""
     one, two = make_memory(0xABC123), make_memory(0xDEF123)
     store.memories.add([one, two, make_memory(0xABC123, space="ours")])
-    store.memories.change(_forgotten(two, 10_000_000_000))
+    store.memories.change(forget_memory(two, 10_000_000_000))
     resolve = store.memories.resolve
     assert resolve(["personal"], one.id) == [one]
     assert resolve(["personal"], "bc123") == [one]
@@ -175,7 +180,7 @@ def test_a_page_holds_what_the_scope_holds(store: Store) -> None:
     one, two = make_memory(1, project="site"), make_memory(2, project="shop")
     three = make_memory(3, category="people")
     store.memories.add([one, two, three])
-    store.memories.change(_forgotten(one, 10))
+    store.memories.change(forget_memory(one, 10))
     assert _ids(store.memories.page(Scope(("personal",)), 10)) == [id_of(3), id_of(2)]
     assert _ids(store.memories.page(Scope(("personal",), project="shop"), 10)) == [id_of(3), id_of(2)]
     assert _ids(store.memories.page(Scope(("personal",), categories=frozenset({"people"})), 10)) == [id_of(3)]
@@ -187,7 +192,7 @@ def test_a_page_holds_what_the_scope_holds(store: Store) -> None:
 def test_a_page_behind_a_forgotten_memory(store: Store) -> None:
     """A memory that was forgotten between two pages still marks the place."""
     store.memories.add([make_memory(n) for n in (1, 2, 3)])
-    store.memories.change(_forgotten(make_memory(2), 10))
+    store.memories.change(forget_memory(make_memory(2), 10))
     assert _ids(store.memories.page(Scope(("personal",)), 10, ref_of(2))) == [id_of(1)]
 
 
@@ -221,7 +226,7 @@ def test_whether_a_memory_lies_inside_a_scope(store: Store, scope: Scope, inside
 def test_scopes_without_and_with_forgotten_memories(store: Store) -> None:
     """What belongs to no project lies in every project, what has no place before none, what is forgotten nowhere."""
     one, two = make_memory(1), make_memory(2)
-    gone = _forgotten(two, 10)
+    gone = forget_memory(two, 10)
     store.memories.add([one, two])
     store.memories.change(gone)
     for scope, inside in (
@@ -238,13 +243,13 @@ def test_the_last_change(store: Store) -> None:
     """What was written last in a space counts, forgotten or not, memory or link."""
     assert store.last_change("personal") is None
     store.memories.add([make_memory(1), make_memory(2)])
-    edited = _edited(make_memory(1), 10)
+    edited = change_memory(make_memory(1), 10)
     store.memories.change(edited)
     assert store.last_change("personal") == edited
     link = make_link(1, "see-also", 2)
     store.links.add(link)
     assert store.last_change("personal") == link
-    gone = _forgotten(make_memory(2), 20)
+    gone = forget_memory(make_memory(2), 20)
     store.memories.change(gone)
     assert store.last_change("personal") == gone
     store.links.end(link, at(30))
@@ -258,7 +263,7 @@ def test_a_walk_meets_everything_in_the_order_of_ids(store: Store) -> None:
     """All spaces or the given ones, forgotten memories included, each once."""
     store.memories.add([make_memory(n) for n in (3, 1, 2)])
     store.memories.add([make_memory(1, space="ours")])
-    store.memories.change(_forgotten(make_memory(2), 10))
+    store.memories.change(forget_memory(make_memory(2), 10))
     assert list(store.memories.walk(["personal"])) == [ref_of(1), ref_of(2), ref_of(3)]
     assert sorted(store.memories.walk()) == sorted([ref_of(1, "ours"), ref_of(1), ref_of(2), ref_of(3)])
     assert list(store.memories.walk(["elsewhere"])) == []
@@ -266,11 +271,12 @@ def test_a_walk_meets_everything_in_the_order_of_ids(store: Store) -> None:
 
 def test_purging_leaves_no_trace(store: Store) -> None:
     """Row, past, words, links, counts and outbox are as if the memory had never been."""
+    use_model(store)
     store.memories.add([make_memory(2, "other words")])
     before = store.count()
     first = make_memory(1, "alpha beta")
     store.memories.add([first])
-    store.memories.change(_edited(first, 10, content="gamma"))
+    store.memories.change(change_memory(first, 10, content="gamma"))
     store.links.add(make_link(1, "see-also", 2))
     store.links.add(make_link(2, "part-of", 1))
     store.memories.purge(ref_of(1))
@@ -280,14 +286,14 @@ def test_purging_leaves_no_trace(store: Store) -> None:
     assert store.count() == before
     assert store.examine(lambda _done, _total: None) == []
     for word in ("alpha", "gamma"):
-        assert all(not leg.search(make_query(word), 10, 60) for leg in store.legs)
-        assert all(not leg.search(make_query(word, as_of=at(5)), 10, 60) for leg in store.legs)
+        assert not any(leg.search(make_query(word), 10, 60) for leg in by_words(store))
+        assert not any(leg.search(make_query(word, as_of=at(5)), 10, 60) for leg in by_words(store))
 
 
 def test_purging_what_was_forgotten_and_what_is_not_there(store: Store) -> None:
     """A forgotten memory can be purged, an unknown one cannot, and the counts stay right."""
     store.memories.add([make_memory(1), make_memory(2)])
-    store.memories.change(_forgotten(make_memory(1), 10))
+    store.memories.change(forget_memory(make_memory(1), 10))
     store.memories.purge(ref_of(1))
     with pytest.raises(NotFound):
         store.memories.purge(ref_of(1))
@@ -298,8 +304,8 @@ def test_purging_what_was_forgotten_and_what_is_not_there(store: Store) -> None:
 def test_loading_lays_a_memory_down_as_if_it_had_lived_here(store: Store) -> None:
     """All states arrive with their times, and the words of the past are found in the past."""
     first = make_memory(1, "alpha")
-    second = _edited(first, 10, content="beta")
-    gone = _forgotten(second, 20)
+    second = change_memory(first, 10, content="beta")
+    gone = forget_memory(second, 20)
     assert store.memories.load([[first, second, gone], [make_memory(2, "alpha")]]) == ["added", "added"]
     assert [revision.memory for revision in store.memories.history(ref_of(1))] == [first, second, gone]
     assert [revision.until for revision in store.memories.history(ref_of(1))] == [at(10), at(20), None]
@@ -312,10 +318,11 @@ def test_loading_lays_a_memory_down_as_if_it_had_lived_here(store: Store) -> Non
 
 def test_loading_what_was_forgotten_from_the_start(store: Store) -> None:
     """A memory whose first state here is a forgotten one is kept, counted as forgotten, and not found."""
+    use_model(store)
     gone = replace(make_memory(1, "alpha"), deleted_at=at(1))
     assert store.memories.load([[gone]]) == ["added"]
     assert (store.count()[0].memories, store.count()[0].forgotten, store.count()[0].waiting) == (0, 1, 0)
-    assert all(not leg.search(make_query("alpha"), 10, 60) for leg in store.legs)
+    assert not any(leg.search(make_query("alpha"), 10, 60) for leg in by_words(store))
     store.memories.change(replace(gone, deleted_at=None, version=2, action="restored", updated_at=at(10)))
     assert len(store.legs[0].search(make_query("alpha"), 10, 60)) == 1
     assert store.examine(lambda _done, _total: None) == []
@@ -324,7 +331,7 @@ def test_loading_what_was_forgotten_from_the_start(store: Store) -> None:
 def test_loading_again_adds_only_what_is_missing(store: Store) -> None:
     """The same history changes nothing, a longer one adds its end, a shorter one nothing, another one conflicts."""
     first = make_memory(1, "alpha")
-    second, other = _edited(first, 10, content="beta"), _edited(first, 10, content="gamma")
+    second, other = change_memory(first, 10, content="beta"), change_memory(first, 10, content="gamma")
     assert store.memories.load([[first]]) == ["added"]
     assert store.memories.load([[first]]) == ["unchanged"]
     assert store.memories.load([[first, second]]) == ["updated"]
@@ -338,7 +345,7 @@ def test_a_dry_load_tells_and_does_nothing(store: Store) -> None:
     """A dry run gives the same verdicts and writes nothing."""
     first = make_memory(1, "alpha")
     store.memories.add([first])
-    histories = [[first, _edited(first, 10)], [make_memory(2)], [make_memory(1, "beta")], [first]]
+    histories = [[first, change_memory(first, 10)], [make_memory(2)], [make_memory(1, "beta")], [first]]
     before = store.count()
     assert store.memories.load(histories, dry_run=True) == ["updated", "added", "conflict", "unchanged"]
     assert store.count() == before
@@ -346,6 +353,7 @@ def test_a_dry_load_tells_and_does_nothing(store: Store) -> None:
 
 def test_what_waits_is_what_is_there_and_may_leave(store: Store) -> None:
     """A memory waits once however often it changes; forgotten or made sensitive it no longer does, restored it does."""
+    use_model(store)
 
     def waiting() -> int:
         return store.count()[0].waiting
@@ -368,15 +376,16 @@ def test_what_waits_is_what_is_there_and_may_leave(store: Store) -> None:
 
 def test_sensitive_memories_never_wait_for_an_embedder(store: Store) -> None:
     """What is sensitive is not queued: neither when it is remembered, nor edited, nor loaded with its past."""
+    use_model(store)
     secret = make_memory(1, sensitive=True)
     store.memories.add([secret])
     assert store.count()[0].waiting == 0
     store.memories.add([make_memory(2)])
     assert store.count()[0].waiting == 1
-    store.memories.change(_edited(make_memory(2), 10, content="changed"))
+    store.memories.change(change_memory(make_memory(2), 10, content="changed"))
     assert store.count()[0].waiting == 1
-    store.memories.change(_edited(secret, 10, content="another secret"))
+    store.memories.change(change_memory(secret, 10, content="another secret"))
     assert store.count()[0].waiting == 1
     hidden = make_memory(3, sensitive=True)
-    store.memories.load([[hidden, _edited(hidden, 10)]])
+    store.memories.load([[hidden, change_memory(hidden, 10)]])
     assert store.count()[0].waiting == 1

@@ -5,8 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from making import at, make_link, make_memory, make_query, ref_of
+from fakes import ToyEmbedder
+from making import at, change_memory, make_link, make_memory, make_query, ref_of, use_model
 from recollect.core.ports import Count, Store
+from recollect.core.settings import CONSTANTS
+from recollect.service.embed import build
+from recollect.service.gate import Gate
 
 
 def _nothing(_done: int, _total: int) -> None:
@@ -40,6 +44,7 @@ def test_an_empty_store_counts_nothing(store: Store) -> None:
 
 def test_counts_by_space(store: Store) -> None:
     """Each space counts what it holds: present, forgotten, sensitive, past states, links that hold, work that waits."""
+    use_model(store)
     _fill(store)
     ours, personal = store.count()
     assert personal == Count(
@@ -56,6 +61,21 @@ def test_counts_by_space(store: Store) -> None:
     assert ours == Count("ours", 1, 0, 0, 0, 0, 1, {"facts": 1}, {})
 
 
+def test_what_waits_is_counted_for_the_model_in_use(store: Store) -> None:
+    """Without a model nothing waits; with several, what the one in use lacks is counted and nothing else."""
+    _fill(store)
+    waiting = [count.waiting for count in store.count()]
+    use_model(store, "one")
+    store.vectors.begin("another")
+    assert (waiting, [count.waiting for count in store.count()]) == ([0, 0], [1, 2])
+    build(store, Gate(ToyEmbedder("another")))
+    assert [count.waiting for count in store.count()] == [0, 0]
+    store.vectors.switch("one")
+    assert [count.waiting for count in store.count()] == [1, 2]
+    store.vectors.switch(None)
+    assert [count.waiting for count in store.count()] == [0, 0]
+
+
 def test_a_used_store_is_healthy(store: Store) -> None:
     """After adding, changing and forgetting, words and counts agree with the rows; every memory was looked at."""
     _fill(store)
@@ -65,25 +85,25 @@ def test_a_used_store_is_healthy(store: Store) -> None:
 
 
 def test_mending_a_healthy_store_changes_nothing(store: Store) -> None:
-    """Index and counts built anew are what they were, now and in the past."""
+    """Index and counts built anew are what they were, now and in the past, and vectors stay."""
     _fill(store)
+    build(store, Gate(ToyEmbedder()))
     queries = [make_query(text, as_of=moment) for text in ("alpha", "beta secret") for moment in (None, at(5), at(15))]
 
     def answers() -> list[object]:
         return [leg.search(query, 10, 60) for leg in store.legs for query in queries]
 
-    before = (answers(), store.count())
+    before = (answers(), store.count(), store.vectors.sets())
     store.mend()
-    assert (answers(), store.count()) == before
+    assert (answers(), store.count(), store.vectors.sets()) == before
     assert store.examine(_nothing) == []
-    edited = replace(store.memories.get([ref_of(1)])[ref_of(1)], version=3, content="epsilon", updated_at=at(30))
-    store.memories.change(edited)
+    store.memories.change(change_memory(store.memories.get([ref_of(1)])[ref_of(1)], 30, content="epsilon"))
     assert store.examine(_nothing) == []
 
 
 def test_threads_may_write_and_read_at_once(store: Store) -> None:
     """Every write of every thread is there, every reading in between sees whole memories, and the counts agree."""
-    (lexical, _) = store.legs
+    lexical = store.legs[0]
 
     def write(thread: int) -> None:
         for n in range(10):
@@ -130,6 +150,14 @@ def test_a_setting_of_a_newer_version_is_passed_over(store: Store) -> None:
     assert dict(store.settings.read().values) == {"depth": 20}
 
 
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_constant_in_the_settings_is_passed_over(store: Store, name: str) -> None:
+    """Whatever a file has under the name of a constant, recalls use the constant."""
+    store.settings.set(name, 0.25)
+    assert dict(store.settings.read().values) == {}
+    assert store.settings.read().number(name) == CONSTANTS[name].default
+
+
 def test_the_legs_of_a_store(store: Store) -> None:
-    """Every store has the words leg and the rare-terms leg, in this order, both scoring from 0 up."""
-    assert [(leg.name, leg.least) for leg in store.legs] == [("lexical", 0.0), ("exact", 0.0)]
+    """Every store has the words, meaning and rare-terms legs, in this order, with the least that each can score."""
+    assert [(leg.name, leg.least) for leg in store.legs] == [("lexical", 0.0), ("dense", -1.0), ("exact", 0.0)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from command_line import CommandLine
+from command_line import NO_MODEL, CommandLine
 
 
 @pytest.fixture
@@ -22,6 +22,7 @@ def test_what_is_remembered_is_recalled_whole(cli: CommandLine) -> None:
     shown = cli.say("recall", "when", "do", "we", "deploy?")
     assert shown == (
         f"1  Deploys run on Tuesdays.\n   Ana approves them.\n   {identity[-8:]} · decisions · #ci · just now · 0.850\n"
+        f"{NO_MODEL}\n"
     )
 
 

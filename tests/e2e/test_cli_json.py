@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CommandLine
+from command_line import NO_MODEL, CommandLine
 
 DOCS = Path(__file__).parents[2] / "docs"
 RECORD = {
@@ -51,14 +51,17 @@ def test_an_explained_recall_as_json(cli: CommandLine) -> None:
     assert [stage["stage"] for stage in data["stages"]] == stages
     assert {frozenset(stage) for stage in data["stages"]} == {frozenset({"stage", "on", "milliseconds"})}
     (explained,) = data["results"][0]["explain"]
-    assert [step["stage"] for step in explained["steps"]] == ["lexical", *stages[1:]]
+    legs = [name.removeprefix("weight.") for name in cli.data("config") if name.startswith("weight.")]
+    assert [step["stage"] for step in explained["steps"]] == [*legs, *stages[1:]]
     assert explained["steps"][0].keys() == {"stage", "rank", "score", "note"}
     assert {part["term"] for part in explained["evidence"]["lexical"]["parts"]} == {"cart", "redi"}
 
 
 def test_an_empty_recall_as_json(cli: CommandLine) -> None:
     """A recall that finds nothing is an answer like any other."""
-    assert cli.data("recall", "x") == {"query": "x", "results": [], "notices": [], "left_out": [], "tokens": 0}
+    assert cli.data("recall", "x") == {
+        "query": "x", "results": [], "notices": [NO_MODEL], "left_out": [], "tokens": 0,
+    }  # fmt: skip
 
 
 def test_memories_as_json(cli: CommandLine) -> None:
@@ -92,7 +95,7 @@ def test_the_store_as_json(cli: CommandLine, tmp_path: Path) -> None:
     assert data["spaces"] == [
         {
             "space": "personal", "memories": 1, "forgotten": 0, "sensitive": 0, "revisions": 0, "links": 0,
-            "waiting": 1, "categories": {"facts": 1}, "projects": {"p": 1},
+            "waiting": 0, "categories": {"facts": 1}, "projects": {"p": 1},
         }
     ]  # fmt: skip
     assert cli.data("doctor") == {"checked": 1, "mended": 0, "problems": []}

@@ -241,9 +241,9 @@ def test_an_explained_recall_shows_the_stages(agent: Agent) -> None:
     """`explain` adds where a memory stood after each stage and which words matched."""
     agent.store("The lynx proxy drops idle connections.", project="explained")
     (memory,) = agent.recall("lynx proxy", project="explained", explain=True)
-    way, matched = memory["explanation"]
+    way, matched, *_ = memory["explanation"]
     assert way.startswith("lexical #1 ")
-    assert [step.split()[0] for step in way.split(" > ")] == ["lexical", "fusion", "prior", "links", "pack"]
+    assert [step.split()[0] for step in way.split(" > ")][-4:] == ["fusion", "prior", "links", "pack"]
     assert "lynx" in matched
     assert "explanation" not in agent.recall("lynx proxy", project="explained")[0]
 

@@ -24,6 +24,8 @@ WRITERS, EACH, READERS, KILLS = 8, 500, 2, 50
 def test_eight_writers_and_two_readers_share_a_file(tmp_path: Path) -> None:
     """Eight processes that write 500 memories each while two read lose none and never see a lock."""
     path = tmp_path / "shared.db"
+    with recollect.open(path) as memory:
+        memory.set("weight.dense", "0")
     writers = [_start(WRITER, path, f"writer-{number}", EACH) for number in range(WRITERS)]
     readers = [_start_reader(path) for _ in range(READERS)]
     answers: list[str] = []

@@ -18,7 +18,7 @@ def _block(language: str) -> list[str]:
 
 @pytest.mark.skipif(os.name == "nt", reason="the README's commands are for a Unix shell")
 def test_the_commands_of_the_readme_run_as_written(tmp_path: Path) -> None:
-    """Every command after the installation succeeds in an empty folder, and prints what the README shows."""
+    """Every command but the installations succeeds in an empty folder, and prints what the README shows."""
     (tmp_path / "recollect").symlink_to(CHECKOUT)
     environment = {
         "HOME": str(tmp_path / "home"),
@@ -27,7 +27,7 @@ def test_the_commands_of_the_readme_run_as_written(tmp_path: Path) -> None:
     blocks = _block("console")
     assert "pip install ./recollect" in blocks[0]
     ran = 0
-    for block in blocks[1:]:
+    for block in (each for each in blocks if "pip install" not in each):
         for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, shown = step.partition("\n")
             done = subprocess.run(

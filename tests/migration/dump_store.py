@@ -1,10 +1,11 @@
 """Writes a small store of this version as SQL, for later versions to open.
 
-    python tests/migration/dump_store.py > tests/migration/store_v1.sql
+    python tests/migration/dump_store.py > tests/migration/store_v2.sql
 
 A dump is made once for each schema and never again: it is what people have on their disks.
 """
 
+import math
 import random
 import sqlite3
 import sys
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from recollect.core.vectors import pack
 from recollect.service.recollect import Recollect
 from recollect.stores.sqlite.store import SqliteStore
 
@@ -60,6 +62,17 @@ def fill(memory: Recollect, wait: "Iterator[datetime]") -> None:
     memory.set("limit", "5")
 
 
+def embed(store: SqliteStore) -> None:
+    """Embed all but one memory for the model in use, and some for another: each is turned by a degree."""
+    for model, some in (("turning", 11), ("unfinished", 3)):
+        store.vectors.begin(model)
+        waiting = store.vectors.waiting(model, some)
+        angles = [math.radians(number) for number in range(len(waiting))]
+        made = [pack([math.cos(angle), math.sin(angle)]) for angle in angles]
+        store.vectors.keep(model, list(zip(waiting, made, strict=True)))
+    store.vectors.switch("turning")
+
+
 def dump() -> Iterator[str]:
     now = START
 
@@ -74,6 +87,7 @@ def dump() -> Iterator[str]:
         store, chance = SqliteStore(path), random.Random(1)
         for space in ("personal", "team"):
             fill(Recollect(store, lambda: now, chance.getrandbits, space), seconds())
+        embed(store)
         store.close()
         connection = sqlite3.connect(path)
         marks = {

@@ -9,14 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from fakes import ToyEmbedder
 from making import StandingClock, at, make_memory, make_query, open_recollect, ref_of
 from recollect.core import analysis
 from recollect.core.errors import StoreDamaged, StoreError, StoreTooNew
+from recollect.core.ports import VectorSet
+from recollect.service.embed import Embedded, build
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.migrate import migrate, shipped
 from recollect.stores.sqlite.store import SqliteStore
 
 HERE = Path(__file__).parent
+MAY_BE_EMBEDDED = 12
+"""Memories of a dump that are neither forgotten nor sensitive."""
 ANALYSIS = f"{analysis.VERSION} english"
 
 
@@ -78,7 +83,9 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
         for (name,) in _ask(path, "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'")
     }
     tables.discard("sqlite_sequence")
-    assert tables == {"spaces", "memories", "revisions", "postings", "links", "outbox", "settings", "about"}
+    assert tables == {
+        "spaces", "memories", "revisions", "postings", "links", "outbox", "settings", "about", "vector_sets", "vectors",
+    }  # fmt: skip
     assert _ask(path, "PRAGMA journal_mode") == [("wal",)]
 
 
@@ -219,12 +226,16 @@ def _versions() -> list[Path]:
     return sorted(HERE.glob("store_v*.sql"))
 
 
-@pytest.mark.parametrize("dump", _versions(), ids=lambda dump: dump.stem)
-def test_a_store_of_any_version_opens_and_recalls(path: Path, dump: Path) -> None:
-    """What an earlier version wrote is opened, brought up to date, and recalled from, with its past and its links."""
+def _restore(path: Path, dump: Path) -> None:
     connection = sqlite3.connect(path)
     connection.executescript(dump.read_text(encoding="utf-8"))
     connection.close()
+
+
+@pytest.mark.parametrize("dump", _versions(), ids=lambda dump: dump.stem)
+def test_a_store_of_any_version_opens_and_recalls(path: Path, dump: Path) -> None:
+    """What an earlier version wrote is opened, brought up to date, and recalled from, with its past and its links."""
+    _restore(path, dump)
     with open_recollect(path, StandingClock(at(3600))) as memory:
         assert _ask(path, "PRAGMA user_version") == [(len(shipped()),)]
         assert memory.store.examine(lambda _done, _total: None) == []
@@ -258,14 +269,46 @@ def test_a_store_of_any_version_opens_and_recalls(path: Path, dump: Path) -> Non
 @pytest.mark.parametrize("dump", _versions(), ids=lambda dump: dump.stem)
 def test_a_store_of_any_version_is_indexed_anew(path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What an earlier version wrote is taken for ours and indexed by the analysis of today."""
-    connection = sqlite3.connect(path)
-    connection.executescript(dump.read_text(encoding="utf-8"))
-    connection.close()
+    _restore(path, dump)
     monkeypatch.setattr(analysis, "VERSION", analysis.VERSION + 1)
     store = SqliteStore(str(path))
     assert store.examine(lambda _done, _total: None) == []
     assert len(store.legs[0].search(make_query("deploys"), 10, 60)) == 1
     store.close()
+
+
+def test_a_store_from_before_vectors_has_no_model_and_an_empty_queue(path: Path) -> None:
+    """What waited for a model that nobody had named no longer does: every set fills its own queue."""
+    _restore(path, HERE / "store_v1.sql")
+    assert _ask(path, "SELECT COUNT(*) FROM outbox") == [(MAY_BE_EMBEDDED,)]
+    before = _ask(path, "SELECT * FROM memories ORDER BY key")
+    store = SqliteStore(str(path))
+    assert store.vectors.sets() == []
+    assert [count.waiting for count in store.count()] == [0, 0]
+    assert _ask(path, "SELECT COUNT(*) FROM outbox") == [(0,)]
+    assert _ask(path, "SELECT * FROM memories ORDER BY key") == before
+    store.close()
+
+
+def test_a_store_with_vectors_keeps_them(path: Path) -> None:
+    """The sets of an earlier version are there with their vectors, their queues, and the one in use."""
+    _restore(path, HERE / "store_v2.sql")
+    store = SqliteStore(str(path))
+    assert store.vectors.sets() == [
+        VectorSet("turning", 2, active=True, vectors=MAY_BE_EMBEDDED - 1, waiting=1),
+        VectorSet("unfinished", 2, active=False, vectors=3, waiting=MAY_BE_EMBEDDED - 3),
+    ]
+    store.close()
+
+
+@pytest.mark.parametrize("dump", _versions(), ids=lambda dump: dump.stem)
+def test_a_store_of_any_version_can_be_embedded(path: Path, dump: Path) -> None:
+    """A model embeds all that may be embedded of what an earlier version wrote, and recalls use it."""
+    _restore(path, dump)
+    with open_recollect(path, StandingClock(at(3600)), open_embedder=ToyEmbedder) as memory:
+        assert build(memory.store, memory.gates.of("toy")) == Embedded(MAY_BE_EMBEDDED)
+        assert memory.recall("anything at all", project=None).notices == ()
+        assert memory.store.examine(lambda _done, _total: None) == []
 
 
 def test_there_is_a_store_of_every_version() -> None:
@@ -281,9 +324,7 @@ def test_the_newest_dump_has_the_schema_of_a_new_store(path: Path, tmp_path: Pat
     """A store that was upgraded from the last dump has the same schema as one made today."""
     SqliteStore(str(path)).close()
     other = tmp_path / "other.db"
-    connection = sqlite3.connect(other)
-    connection.executescript(_versions()[-1].read_text(encoding="utf-8"))
-    connection.close()
+    _restore(other, _versions()[-1])
     SqliteStore(str(other)).close()
     assert _plain(_schema(other)) == _plain(_schema(path))
 

@@ -16,10 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from making import StandingClock, open_recollect
+from fakes import ToyEmbedder
+from making import StandingClock, open_recollect, use_model
 from recollect.core.analysis import analyse_query
 from recollect.core.errors import RecollectError, Refused, TooLong
 from recollect.core.memory import Memory
+from recollect.service.embed import embed_waiting
 from recollect.service.recollect import Recollect
 from strategies import any_text
 
@@ -77,21 +79,35 @@ _INPUTS_IN_A_SPACE = 500
 """A new space for every so many inputs keeps the last of 20,000 as quick as the first."""
 
 
+def _open(folder: Path, weight_of_exact: str) -> Recollect:
+    """Open a store that is patient with large inputs, by words and by meaning."""
+    opened = open_recollect(folder / "memory.db", StandingClock(), open_embedder=ToyEmbedder)
+    use_model(opened.store)
+    opened.set("length-limit", str(MEGABYTE))
+    opened.set("leg-timeout-ms", "600000")
+    opened.set("weight.exact", weight_of_exact)
+    return opened
+
+
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
-    """Open the one store that all inputs go into, patient with large ones, both legs on."""
-    with open_recollect(tmp_path_factory.mktemp("hostile") / "memory.db", StandingClock()) as opened:
-        opened.set("length-limit", str(MEGABYTE))
-        opened.set("leg-timeout-ms", "600000")
-        opened.set("weight.exact", "1")
+    """Open the one store that all inputs go into, all legs on."""
+    with _open(tmp_path_factory.mktemp("hostile"), "1") as opened:
         yield opened
 
 
-def _ask(memory: Recollect, text: str, session: str | None) -> list[Memory]:
-    """Recall, within a session if one is given; a leg that fails is as bad as a recall that raises."""
+def _embed(memory: Recollect) -> None:
+    embed_waiting(memory.store, memory.gates.of("toy"))
+
+
+def _ask(memory: Recollect, text: str, session: str | None) -> tuple[list[Memory], set[str]]:
+    """Recall, within a session if one is given, and give what was found and by which legs.
+
+    A leg that fails is as bad as a recall that raises.
+    """
     answer = memory.recall(text, sessions=[] if session is None else [session])
     assert answer.notices == ()
-    return [found.memory for found in answer.results]
+    return [found.memory for found in answer.results], {leg.leg for leg in answer.trace.answers if leg.hits}
 
 
 def _put_through(memory: Recollect, text: str) -> None:
@@ -104,6 +120,7 @@ def _put_through(memory: Recollect, text: str) -> None:
     except Refused:
         assert not text.strip() or "\0" in text or any("\ud800" <= character <= "\udfff" for character in text)
     else:
+        _embed(memory)
         back = memory.get(kept.id)
         assert back == kept
         assert back.content.encode() == text.encode()
@@ -111,9 +128,10 @@ def _put_through(memory: Recollect, text: str) -> None:
     for asked in (text, text[third : 2 * third + 1]):
         if not asked.strip():
             continue
-        found = _ask(memory, asked, session)
+        found, legs = _ask(memory, asked, session)
+        assert found == [kept] * (kept is not None)
         if kept is not None and asked is text and analyse_query(text).terms:
-            assert found == [kept]
+            assert "lexical" in legs
 
 
 @settings(max_examples=EXAMPLES)
@@ -132,13 +150,12 @@ def test_the_corpus_is_kept_exactly_or_refused_and_can_be_asked_for(memory: Reco
 @pytest.mark.parametrize("kind", LARGE)
 def test_a_million_characters_are_a_memory_and_a_query(tmp_path: Path, kind: str) -> None:
     """The longest memory that a setting allows is kept, read back and asked for; one character more is refused."""
-    with open_recollect(tmp_path / "memory.db", StandingClock()) as memory:
-        memory.set("length-limit", str(MEGABYTE))
-        memory.set("leg-timeout-ms", "600000")
+    with _open(tmp_path, "0") as memory:
         kept = memory.remember(LARGE[kind])
+        _embed(memory)
         assert memory.get(kept.id) == kept
-        found = _ask(memory, LARGE[kind], None)
-        assert found == ([] if kind == "no words" else [kept])
+        found, legs = _ask(memory, LARGE[kind], None)
+        assert (found, "lexical" in legs) == ([kept], kind != "no words")
         with pytest.raises(TooLong):
             memory.remember(LARGE[kind].ljust(MEGABYTE, "x") + "x")
 
@@ -152,6 +169,7 @@ def test_any_label_is_kept_exactly_or_refused(memory: Recollect, one: str, two: 
     except RecollectError:
         pass
     else:
+        _embed(memory)
         assert memory.get(kept.id) == kept
         assert (kept.category, kept.tags, kept.keywords) == (one, (two, three), (three,))
         found = memory.recall("labelled", categories=[one], project=two, sessions=[one], limit=1000)
@@ -164,6 +182,7 @@ def test_any_label_is_kept_exactly_or_refused(memory: Recollect, one: str, two: 
         assert memory.recall(one, categories=[two], project=three, sessions=[one], exclude=[two, three]).notices == ()
     with suppress(RecollectError):
         memory.remember("an id of one's own", id=one)
+        _embed(memory)
 
 
 @settings(max_examples=max(50, EXAMPLES // 10))

@@ -11,29 +11,35 @@ def test_the_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     config = read_config({})
     assert config.store == str(tmp_path / ".recollect" / "memory.db")
+    assert config.models == str(tmp_path / ".recollect" / "models")
     assert (config.space, config.project, config.folder) == ("personal", None, os.getcwd())
+    assert config.keys == {}
 
 
 def test_every_variable_counts() -> None:
-    """Home, store, space and project are each read from their variable."""
+    """Home, store, models, space and project are each read from their variable."""
     home = read_config({"RECOLLECT_HOME": "/data"})
     assert home.store == os.path.join("/data", "memory.db")
+    assert home.models == os.path.join("/data", "models")
     config = read_config(
         {
             "RECOLLECT_HOME": "/data",
             "RECOLLECT_STORE": "/else/notes.db",
+            "RECOLLECT_MODELS": "/else/models",
             "RECOLLECT_SPACE": "team",
             "RECOLLECT_PROJECT": "site",
         }
     )
     assert (config.store, config.space, config.project) == ("/else/notes.db", "team", "site")
+    assert config.models == "/else/models"
 
 
 def test_an_empty_variable_is_as_none_except_for_the_project() -> None:
-    """An empty home, store or space means the default; an empty project means no project at all."""
-    empty = read_config({"RECOLLECT_HOME": "", "RECOLLECT_STORE": "", "RECOLLECT_SPACE": "", "RECOLLECT_PROJECT": ""})
+    """An empty home, store, models or space means the default; an empty project means no project at all."""
+    names = ("HOME", "STORE", "MODELS", "SPACE", "PROJECT")
+    empty = read_config({f"RECOLLECT_{name}": "" for name in names})
     default = read_config({})
-    assert (empty.store, empty.space) == (default.store, default.space)
+    assert (empty.store, empty.models, empty.space) == (default.store, default.models, default.space)
     assert (empty.project, default.project) == ("", None)
 
 
@@ -57,3 +63,14 @@ def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ana")
     assert read_config({"RECOLLECT_HOME": "~/notes"}).store == "/home/ana/notes/memory.db"
     assert read_config({"RECOLLECT_STORE": "~/a.db"}).store == "/home/ana/a.db"
+    assert read_config({"RECOLLECT_MODELS": "~/models"}).models == "/home/ana/models"
+
+
+def test_keys_are_read_and_not_shown() -> None:
+    """Each provider's key is read without the line end that a file gave it, and no print of a configuration has it."""
+    config = read_config(
+        {"OPENAI_API_KEY": "sk-1\n", "VOYAGE_API_KEY": "pa-2", "CO_API_KEY": "co-3", "RECOLLECT_EMBEDDER_KEY": ""}
+    )
+    assert config.keys == {"OPENAI_API_KEY": "sk-1", "VOYAGE_API_KEY": "pa-2", "COHERE_API_KEY": "co-3"}
+    assert read_config({"COHERE_API_KEY": "long", "CO_API_KEY": "short"}).keys == {"COHERE_API_KEY": "long"}
+    assert "sk-1" not in repr(config)

@@ -1,12 +1,14 @@
 """The path of a recall over fakes: what is asked, in what order, and what is said about it."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from fakes import DictStore, FailingLeg, TellingLeg
 from making import about, at, id_of, make_link, make_memory, make_query, ref_of
-from recollect.core.errors import BadQuery, NotFound
+from recollect.core.errors import BadQuery, EmbedderBusy, LegError, NotFound
+from recollect.core.hits import Ref
 from recollect.core.trace import STAGES
 from recollect.service.recall import explain_missing, recall, weigh_evidence
 
@@ -58,7 +60,7 @@ def test_a_stage_that_is_off_changes_nothing() -> None:
     rankings = {stage.name: stage.ranking for stage in answer.trace.stages}
     assert rankings["fusion"] == rankings["spread"] == rankings["rerank"]
     assert [item.score for item in rankings["fusion"]] == [1.0, 0.5]
-    assert [item.score for item in rankings["prior"]] == [about(0.85), about(0.425)]
+    assert [item.score for item in rankings["prior"]] == [about(0.85), 0.0]
 
 
 def test_exclude_is_handed_to_the_legs() -> None:
@@ -78,7 +80,7 @@ def test_a_leg_that_fails_is_left_out_and_named() -> None:
     assert answer.notices == ("exact was left out: it failed: disk gone.",)
     assert [(found.memory.id, found.score) for found in answer.results] == [
         (id_of(2), about(0.85)),
-        (id_of(1), about(0.425)),
+        (id_of(1), 0.0),
     ]
 
 
@@ -97,8 +99,8 @@ def test_several_spaces_are_merged_by_raw_score() -> None:
     answer = recall(DictStore([mine, ours, best], [TellingLeg("lexical", scores)]), make_query("x", "mine", "ours"))
     assert [(found.memory, found.score) for found in answer.results] == [
         (best, about(0.85)),
-        (mine, about(0.425)),
-        (ours, about(0.2125)),
+        (mine, about(0.85 / 3)),
+        (ours, 0.0),
     ]
 
 
@@ -174,8 +176,9 @@ def test_forgotten_memories_come_by_no_link() -> None:
 
 
 def test_evidence_is_asked_of_the_legs_that_took_part() -> None:
-    """A leg that was switched off has no say in the explanation."""
-    store = DictStore(ALL, [_words(2.0), TellingLeg("exact")])
+    """A leg that was switched off, or that failed, has no say in the explanation."""
+    legs = [_words(2.0), FailingLeg("dense"), TellingLeg("exact")]
+    store = DictStore(ALL, legs, settings={"weight.exact": 0.0})
     evidence = weigh_evidence(store, recall(store, make_query()), ref_of(1))
     assert {leg: each.summary for leg, each in evidence.items()} == {"lexical": "it scores 2"}
 
@@ -235,3 +238,134 @@ def test_a_limit_above_the_depth_is_kept() -> None:
     words = TellingLeg("lexical", {ref_of(n): float(n) for n in range(1, 13)})
     store = DictStore(memories, [words], settings={"depth": 10})
     assert len(recall(store, make_query(limit=12)).results) == 12
+
+
+@dataclass
+class LikingReranker:
+    """Likes later memories better, and remembers what it was shown."""
+
+    shown: list[str] = field(default_factory=list)
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        assert query
+        self.shown += texts
+        return [float(text[-1]) for text in texts]
+
+
+def test_a_leg_that_cannot_answer_is_left_out_with_its_reason() -> None:
+    """What the leg or the model says is told as it is, as one sentence."""
+    for error in (LegError("no model is set up"), EmbedderBusy("no model is set up.")):
+        answer = recall(DictStore(ALL, [_words(1.0), FailingLeg("dense", error=error)]), make_query())
+        assert answer.notices == ("dense was left out: no model is set up.",)
+        assert [found.memory for found in answer.results] == [ONE]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "notices"),
+    [
+        (0, ()),
+        (1, ("1 memory waits to be found by meaning.",)),
+        (1234, ("1,234 memories wait to be found by meaning.",)),
+    ],
+)
+def test_what_is_not_found_by_meaning_yet_is_told(waiting: int, notices: tuple[str, ...]) -> None:
+    """An answer by meaning that may lack something says how much."""
+    legs = [_words(1.0), TellingLeg("dense", {ref_of(2): 0.5}, least=-1.0)]
+    assert recall(DictStore(ALL, legs, waiting=waiting), make_query()).notices == notices
+
+
+def test_without_the_meaning_leg_nothing_is_said_about_what_waits() -> None:
+    """Who recalls by words alone need not know; who is told that the leg failed knows enough."""
+    failing = FailingLeg("dense", error=LegError("it is away"))
+    assert recall(DictStore(ALL, [_words(1.0)], waiting=7), make_query()).notices == ()
+    off = DictStore(ALL, [_words(1.0), failing], waiting=7, settings={"weight.dense": 0.0})
+    assert recall(off, make_query()).notices == ()
+    left_out = recall(DictStore(ALL, [_words(1.0), failing], waiting=7), make_query()).notices
+    assert left_out == ("dense was left out: it is away.",)
+
+
+def _session(*places: int, **settings: float) -> DictStore:
+    """Give a store of one session's turns, of which the words leg finds the first, and takes all of its context."""
+    turns = [make_memory(place, f"turn {place}", session="s1", place=place) for place in places]
+    return DictStore(turns, [_words(1.0)], settings={"context.lexical": 1.0, **settings})
+
+
+def test_a_neighbour_comes_in_by_its_session() -> None:
+    """What was said next to a hit is brought too, and the trace says that `context` did it."""
+    answer = recall(_session(1, 2, 9), make_query())
+    assert [found.memory.place for found in answer.results] == [1, 2]
+    assert [stage.on for stage in answer.trace.stages if stage.name == "context"] == [True]
+
+
+def test_a_turn_that_is_forgotten_while_the_legs_looked_is_no_error() -> None:
+    """What it brought by its session may come or not; it itself is not served, and nothing fails."""
+    store = _session(1, 2)
+    (words,) = store.legs
+    assert isinstance(words, TellingLeg)
+    words.afterwards = lambda: store.kept.update({ref_of(1): replace(store.kept[ref_of(1)], deleted_at=at(9))})
+    assert ref_of(1) not in [Ref(found.memory.space, found.memory.id) for found in recall(store, make_query()).results]
+
+
+def test_context_is_switched_off_by_its_setting() -> None:
+    """With `context` at 0 nothing comes in by its session, and the stage is off."""
+    answer = recall(_session(1, 2, context=0.0), make_query())
+    assert [found.memory.place for found in answer.results] == [1]
+    assert [stage.on for stage in answer.trace.stages if stage.name == "context"] == [False]
+
+
+def test_an_excluded_neighbour_does_not_come_in() -> None:
+    """What the prompt holds already comes back by no session either."""
+    answer = recall(_session(1, 2, 3), make_query(exclude=frozenset({id_of(2)})))
+    assert [found.memory.place for found in answer.results] == [1, 3]
+    assert ref_of(2) not in {hit.ref for leg in answer.trace.answers for hit in leg.hits}
+
+
+def test_a_neighbour_outside_the_scope_does_not_come_in() -> None:
+    """A session leads no further than the scope."""
+    answer = recall(_session(1, 2, 3), make_query(before=3))
+    assert [found.memory.place for found in answer.results] == [1, 2]
+
+
+def test_a_cross_encoder_orders_the_top() -> None:
+    """As many of the best as the setting says are read again, and the trace says so; the rest stays."""
+    reranker = LikingReranker()
+    store = DictStore(ALL, [_words(4.0, 3.0, 2.0, 1.0)], settings={"rerank": 3})
+    answer = recall(store, make_query(), reranker)
+    assert [found.memory for found in answer.results] == [THREE, TWO, ONE, FOUR]
+    assert [stage.on for stage in answer.trace.stages if stage.name == "rerank"] == [True]
+    assert (len(reranker.shown), answer.notices) == (3, ())
+
+
+def test_a_cross_encoder_is_not_asked_unless_the_setting_says_so() -> None:
+    """Off by default, and without a word."""
+    reranker = LikingReranker()
+    answer = recall(DictStore(ALL, [_words(4.0, 3.0)]), make_query(), reranker)
+    assert ([found.memory for found in answer.results], reranker.shown, answer.notices) == ([ONE, TWO], [], ())
+
+
+def test_a_cross_encoder_is_shown_nothing_sensitive() -> None:
+    """A sensitive memory keeps its place, and its text stays here."""
+    reranker = LikingReranker()
+    secret = replace(ONE, sensitive=True)
+    store = DictStore([secret, TWO, THREE], [_words(4.0, 3.0, 2.0)], settings={"rerank": 10})
+    answer = recall(store, make_query(), reranker)
+    assert [found.memory for found in answer.results] == [secret, THREE, TWO]
+    assert reranker.shown == [TWO.content, THREE.content]
+
+
+def test_a_cross_encoder_that_is_missing_or_fails_is_left_out() -> None:
+    """The fused order stands, and the answer says why it is that one."""
+
+    class Failing:
+        def score(self, query: str, texts: Sequence[str]) -> list[float]:
+            raise ValueError(f"cannot read {query} and {len(texts)} texts")
+
+    store = DictStore(ALL, [_words(4.0, 3.0)], settings={"rerank": 10})
+    missing, failing = recall(store, make_query()), recall(store, make_query(), Failing())
+    assert missing.notices == ("rerank was left out: no cross-encoder is named (RECOLLECT_RERANKER).",)
+    assert failing.notices == ("rerank was left out: cannot read deploys and 2 texts.",)
+    for answer in (missing, failing):
+        assert [found.memory for found in answer.results] == [ONE, TWO]
+        assert [stage.on for stage in answer.trace.stages if stage.name == "rerank"] == [False]
+    nothing = recall(DictStore(ALL, [_words()], settings={"rerank": 10}), make_query())
+    assert nothing.notices == ()

@@ -294,11 +294,13 @@ def test_handles(memory: Recollect) -> None:
 
 def test_undo_takes_back_a_link(memory: Recollect, clock: StandingClock) -> None:
     """What changed last may be a link: undoing ends it, undoing again makes it anew; no memory is touched."""
-    old, new = memory.remember("old kiwi"), memory.remember("new kiwi")
+    old = memory.remember("old kiwi")
+    clock.move()
+    new = memory.remember("new kiwi")
     memory.link(new.id, "supersedes", old.id)
     clock.move()
     memory.undo_last()
-    assert [found.memory for found in memory.recall("kiwi").results] == [old, new]
+    assert [found.memory for found in memory.recall("kiwi").results] == [new, old]
     clock.move()
     memory.undo_last()
     assert [found.memory for found in memory.recall("kiwi").results] == [new]

@@ -1,18 +1,25 @@
 import pytest
 
 from recollect.core.errors import BadSetting
-from recollect.core.settings import SETTINGS, Settings, parse_setting
+from recollect.core.settings import CONSTANTS, SETTINGS, Settings, parse_setting
 
 
 def test_the_defaults() -> None:
     """What a store does before anyone sets anything; a change here changes every recall."""
     assert {name: setting.default for name, setting in SETTINGS.items()} == {
-        "weight.lexical": 1.0,
-        "weight.exact": 0.0,
+        "weight.lexical": 0.16,
+        "weight.dense": 1.0,
+        "weight.exact": 0.05,
         "fusion": "convex",
         "normaliser": "theoretical-minimum",
         "floor.lexical": 0.0,
+        "floor.dense": 0.0,
         "floor.exact": 0.0,
+        "context": 1.0,
+        "quoted-first": 1,
+        "newest-first": 1,
+        "rerank": 0,
+        "rerank-timeout-ms": 1000,
         "depth": 100,
         "leg-timeout-ms": 2000,
         "limit": 10,
@@ -61,8 +68,28 @@ def test_bounds_are_included() -> None:
 def test_settings_fall_back_to_defaults() -> None:
     """What was not set has its default, by number, whole number, choice and leg."""
     settings = Settings({"weight.exact": 2.5, "depth": 50, "fusion": "reciprocal-rank"})
-    assert settings.by_leg("weight") == {"lexical": 1.0, "exact": 2.5}
-    assert settings.by_leg("floor") == {"lexical": 0.0, "exact": 0.0}
+    defaults = {leg: SETTINGS[f"weight.{leg}"].default for leg in ("lexical", "dense")}
+    assert settings.by_leg("weight") == {**defaults, "exact": 2.5}
+    assert settings.by_leg("floor") == {"lexical": 0.0, "dense": 0.0, "exact": 0.0}
     assert (settings.whole("depth"), settings.whole("limit")) == (50, 10)
     assert (settings.choice("fusion"), settings.choice("normaliser")) == ("reciprocal-rank", "theoretical-minimum")
     assert settings.number("floor.lexical") == 0.0
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_constant_is_no_setting(name: str) -> None:
+    """What a measurement decided is in force without being listed, and nobody sets it by name."""
+    assert name not in SETTINGS
+    assert Settings({}).number(name) == CONSTANTS[name].default
+    with pytest.raises(BadSetting, match="no setting"):
+        parse_setting(name, str(CONSTANTS[name].default))
+
+
+def test_constants_take_part_by_leg() -> None:
+    """The legs' parts of `context` are constants, told apart from the setting of that name."""
+    assert Settings({}).by_leg("context").keys() == {"lexical", "dense", "exact"}
+
+
+def test_what_measures_may_vary_a_constant() -> None:
+    """Settings made by hand, as the benchmark makes them, may say what no store can."""
+    assert Settings({"rrf.k": 10}).number("rrf.k") == 10

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from fakes import ToyEmbedder
 from making import StandingClock, open_recollect
+from recollect.service.embed import build, embed_waiting
+from recollect.service.gate import Gate
 from recollect.service.recollect import Recollect
 
 
@@ -78,6 +81,33 @@ def test_a_gap_in_the_past_is_found(memory: Recollect, tmp_path: Path, statement
     _damage(tmp_path, statement)
     problems = memory.store.examine(lambda _done, _total: None)
     assert any("The past of memory" in problem.what and "import" in problem.remedy for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("INSERT INTO outbox VALUES (1, 'vector 1', 1, 1)", "there and waited for: 1"),
+        ("DELETE FROM vectors WHERE memory = 1", "wait for none: 1"),
+        ("UPDATE vectors SET vector = X'0000' WHERE memory = 1", "no memory which may have one: 1"),
+        ("UPDATE memories SET sensitive = 1 WHERE key = 1", "no memory which may have one: 1"),
+        ("UPDATE vectors SET space = 7 WHERE memory = 1", "no memory which may have one: 1"),
+        ("INSERT INTO outbox VALUES (1, 'vector 1', 3, 1)", "no memory which may be embedded: 1"),
+    ],
+)
+def test_vectors_that_do_not_belong_are_found_and_mended(
+    memory: Recollect, tmp_path: Path, statement: str, problem: str
+) -> None:
+    """A vector too many, too few, or of the wrong length is told; mending removes it, and what is missing waits."""
+    build(memory.store, Gate(ToyEmbedder()))
+    assert _problems(memory) == []
+    _damage(tmp_path, statement)
+    assert any(problem in what for what in _problems(memory))
+    memory.store.mend()
+    assert _problems(memory) == []
+    embed_waiting(memory.store, Gate(ToyEmbedder()))
+    (only,) = memory.store.vectors.sets()
+    assert (only.vectors, only.waiting) == (1 if "sensitive" in statement else 2, 0)
+    assert _problems(memory) == []
 
 
 def test_a_damaged_file_is_found(memory: Recollect, tmp_path: Path) -> None:

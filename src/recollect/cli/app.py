@@ -5,8 +5,10 @@ from typing import Annotated, Final
 
 import typer
 
+from recollect.cli.bench import bench
 from recollect.cli.care import doctor, stats
 from recollect.cli.config import config
+from recollect.cli.embed import embed
 from recollect.cli.errors import Commands
 from recollect.cli.forget import forget, undo
 from recollect.cli.keep import edit, remember
@@ -62,9 +64,10 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
         "undo": undo,
     },
     "Carry": {"export": export_all, "import": import_all},
-    "Care": {"stats": stats, "doctor": doctor, "config": config},
+    "Care": {"embed": embed, "stats": stats, "doctor": doctor, "config": config},
     "Agents": {"mcp": mcp},
 }
 for panel, commands in _PANELS.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(command)
+app.add_typer(bench, name="bench", rich_help_panel="Care")

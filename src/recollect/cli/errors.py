@@ -1,15 +1,16 @@
 """What happens when a command cannot do what was asked: one line on standard error, and an exit code that says why.
 
-| code | meaning                                                      |
-|------|--------------------------------------------------------------|
-| 0    | done; a recall that finds nothing too                        |
-| 1    | `doctor` or `import` found a problem, or you said no         |
-| 2    | the command or its input cannot be taken as given            |
-| 3    | no such memory, or an id that fits several                   |
-| 4    | a conflict: it changed meanwhile, or the id is taken         |
-| 5    | trouble with the store                                       |
-| 130  | interrupted                                                  |
-| 141  | whoever read the output stopped reading                      |
+| code | meaning                                                            |
+|------|--------------------------------------------------------------------|
+| 0    | done; a recall that finds nothing too                              |
+| 1    | `doctor`, `import` or `bench gate` found a problem, or you said no |
+| 2    | the command or its input cannot be taken as given                  |
+| 3    | no such memory, or an id that fits several                         |
+| 4    | a conflict: it changed meanwhile, or the id is taken               |
+| 5    | trouble with the store                                             |
+| 6    | trouble with an embedding model                                    |
+| 130  | interrupted                                                        |
+| 141  | whoever read the output stopped reading                            |
 """
 
 import os
@@ -22,14 +23,22 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from recollect.core.errors import Ambiguous, Conflict, NotFound, RecollectError, Refused, StoreError
+from recollect.core.errors import Ambiguous, Conflict, EmbedderError, NotFound, RecollectError, Refused, StoreError
 
 PROBLEM: Final = 1
 REFUSED: Final = 2
 NOT_FOUND: Final = 3
 CONFLICT: Final = 4
 STORE: Final = 5
+MODEL: Final = 6
 _UNREAD: Final = 141
+_CODES: Final[tuple[tuple[type[RecollectError], int], ...]] = (
+    (NotFound, NOT_FOUND),
+    (Ambiguous, NOT_FOUND),
+    (Conflict, CONFLICT),
+    (StoreError, STORE),
+    (EmbedderError, MODEL),
+)
 
 
 class Commands(TyperGroup):
@@ -81,8 +90,7 @@ class Commands(TyperGroup):
 def _code(error: Exception) -> int | None:
     """Give the exit code of an error, or nothing for one that is no fault of the user."""
     if isinstance(error, RecollectError):
-        kinds = ((NotFound, NOT_FOUND), (Ambiguous, NOT_FOUND), (Conflict, CONFLICT), (StoreError, STORE))
-        return next((code for kind, code in kinds if isinstance(error, kind)), REFUSED)
+        return next((code for kind, code in _CODES if isinstance(error, kind)), REFUSED)
     if isinstance(error, UnicodeEncodeError):
         return REFUSED
     if isinstance(error, OSError):

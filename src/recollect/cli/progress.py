@@ -5,7 +5,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from recollect.cli.paper import Paper
 
@@ -19,6 +29,14 @@ def show_share(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
+def show_rate(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of how many are done, how many a second, and how long it will take."""
+    with _bar(what, MofNCompleteColumn(), _RateColumn(), TimeRemainingColumn()) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
 def show_reading(source: BinaryIO) -> Iterator[Callable[[int], None]]:
     """Show how much of a file is read."""
     with _bar("Reading", DownloadColumn()) as progress:
@@ -26,9 +44,14 @@ def show_reading(source: BinaryIO) -> Iterator[Callable[[int], None]]:
         yield lambda octets: progress.advance(task, octets)
 
 
-def _bar(what: str, amount: ProgressColumn) -> Progress:
+class _RateColumn(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "", "dim")
+
+
+def _bar(what: str, *amounts: ProgressColumn) -> Progress:
     paper = Paper(errors=True)
-    columns = (TextColumn(what), BarColumn(), amount)
+    columns = (TextColumn(what), BarColumn(), *amounts)
     return Progress(*columns, console=paper.console, transient=True, disable=not paper.is_terminal)
 
 

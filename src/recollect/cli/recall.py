@@ -1,6 +1,6 @@
 """`recall` and `why-not`."""
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -29,6 +29,9 @@ from recollect.service.recollect import Recollect
 if TYPE_CHECKING:
     from recollect.core.query import Sort
 
+_CATCH_UP_SECONDS: Final = 1.0
+"""How long a recall may be held up by memories that wait to be embedded."""
+
 
 def recall(
     query: Words,
@@ -55,6 +58,7 @@ def recall(
             memory, query, project=project, everywhere=everywhere, sessions=sessions, categories=categories,
             before=before, as_of=as_of, sort=sort, limit=limit, budget=budget, exclude=exclude,
         )  # fmt: skip
+        memory.catch_up(_CATCH_UP_SECONDS)
         answer = memory.answer(asked)
         weighed = weigh(memory, answer) if explain else None
         if json:

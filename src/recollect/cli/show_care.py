@@ -7,7 +7,7 @@ from rich.text import Text
 
 from recollect.cli.paper import DIM, STRONG, WRONG, Paper, label, plain
 from recollect.cli.words import count, size
-from recollect.core.ports import Count, Problem
+from recollect.core.ports import Count, Problem, VectorSet
 
 _BAR: Final = 24
 """The longest bar, in characters."""
@@ -64,3 +64,16 @@ def show_verdict(paper: Paper, total: int, found: int, problems: list[Problem]) 
     paper.write()
     for remedy in dict.fromkeys(problem.remedy for problem in problems):
         paper.write(remedy)
+
+
+def show_sets(paper: Paper, sets: Sequence[VectorSet]) -> None:
+    """List the vector sets: which is in use, how many memories each holds, how many it lacks."""
+    if not sets:
+        paper.write("Nothing is embedded: recall goes by words alone. `recollect embed` changes that.")
+        return
+    rows = []
+    for each in sets:
+        waiting = f"{each.waiting:,} waiting" if each.waiting else "complete"
+        state = Text("in use", STRONG) if each.active else Text("kept", DIM)
+        rows.append((state, label(each.model), Text(f"{count(each.vectors, 'memory', 'memories')}, {waiting}", DIM)))
+    paper.columns(rows)

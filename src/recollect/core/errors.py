@@ -8,7 +8,11 @@ RecollectError
 ├── Conflict             the memory changed since it was read, or the id is taken
 ├── BadQuery             a recall that cannot be asked
 ├── BadSetting           a setting that does not exist or cannot have this value
-├── LegTimeout           a leg ran past its time and is left out
+├── LegError             a leg cannot answer and is left out
+│   └── LegTimeout       it ran past its time
+├── EmbedderError        an embedding model cannot be had, or does not answer as it should
+│   ├── EmbedderBusy     it may answer later: a limit, a timeout, a server that is down
+│   └── TextRefused      it will not take this text, now or later
 └── StoreError           the store itself
     ├── StoreBusy        another process holds it for too long
     ├── StoreDamaged     the file is not a healthy Recollect store
@@ -48,7 +52,23 @@ class BadSetting(RecollectError):
     pass
 
 
-class LegTimeout(RecollectError):
+class LegError(RecollectError):
+    pass
+
+
+class LegTimeout(LegError):
+    pass
+
+
+class EmbedderError(RecollectError):
+    pass
+
+
+class EmbedderBusy(EmbedderError):
+    pass
+
+
+class TextRefused(EmbedderError):
     pass
 
 

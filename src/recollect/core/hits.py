@@ -30,7 +30,8 @@ class Hit:
 class LegAnswer:
     """One leg's hits, best first, or why it has none to give.
 
-    `least` is the lowest score the leg could give at all: 0 for BM25, -1 for a cosine.
+    `least` is the lowest score the leg could give at all: 0 for BM25, -1 for a cosine. `cut` says that it was asked
+    for no more: what it lacks may score as much as its last hit.
     """
 
     leg: str
@@ -38,6 +39,7 @@ class LegAnswer:
     least: float = 0.0
     milliseconds: float = 0.0
     failure: str | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

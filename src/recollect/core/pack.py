@@ -85,8 +85,9 @@ def _evidence(answers: Sequence[LegAnswer]) -> dict[Ref, dict[str, float]]:
 
 
 def _stands(item: Served, evidence: Mapping[Ref, Mapping[str, float]], floors: Mapping[str, float]) -> bool:
-    """Whether some leg has enough evidence; what stands for an older memory stands on the older one's."""
-    if not any(floors.values()):
+    """Whether a leg that has a floor has that much evidence, for it or for the older memory that it stands for."""
+    floors = {leg: floor for leg, floor in floors.items() if floor}
+    if not floors:
         return True
     found = [evidence.get(ref, {}) for ref in (item.ref, *item.instead_of)]
-    return any(value >= floors.get(leg, 0.0) for legs in found for leg, value in legs.items())
+    return any(legs.get(leg, 0.0) >= floor for legs in found for leg, floor in floors.items())

@@ -1,4 +1,4 @@
-"""What the outside must offer: a store with its legs, and a clock."""
+"""What the outside must offer: a store with its legs and vectors, an embedder, a clock."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from recollect.core.hits import Hit, Ref
 from recollect.core.memory import Link, Memory, Revision
 from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
+from recollect.core.vectors import Vector
 
 Clock = Callable[[], datetime]
 """The time now, in UTC."""
@@ -46,6 +47,86 @@ class Leg(Protocol):
         """Say what speaks for one memory, found or not."""
 
 
+class Embedder(Protocol):
+    """Text in, vectors out. The gate (`service/gate.py`) is the only one who may hold one."""
+
+    @property
+    def model(self) -> str:
+        """Which model: the name that opens it again, and that no model with other vectors has."""
+
+    @property
+    def where(self) -> Literal["local", "remote"]:
+        """Whether text leaves this machine."""
+
+    @property
+    def dimension(self) -> int | None:
+        """How long its vectors are, once that is known."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed what is kept, one vector a text, in order."""
+
+    def embed_query(self, text: str, seconds: float) -> Vector:
+        """Embed what is asked, within so many seconds."""
+
+
+class Reranker(Protocol):
+    """A cross-encoder: reads the query and a text together and says how well they fit."""
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]: ...
+
+
+EmbedQuery = Callable[[str, str, float], Vector]
+"""Gives the vector that a model makes of a query, within so many seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSet:
+    """The vectors of one model. Recalls compare those of the active set and of no other."""
+
+    model: str
+    dimension: int | None
+    active: bool
+    vectors: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A memory that waits for its vector, and what was said just before it in its session, oldest first."""
+
+    memory: Memory
+    before: tuple[Memory, ...]
+    ticket: int
+    """The change it was queued by: a later one makes a vector of this state worthless."""
+
+
+class Vectors(Protocol):
+    """The vector sets. A vector there is of the present text: whatever changes that removes it and queues it anew."""
+
+    def sets(self) -> list[VectorSet]: ...
+
+    def active(self) -> str | None:
+        """Give the model whose set recalls use."""
+
+    def begin(self, model: str) -> None:
+        """Make a model's set, all memories queued for it; one that is there goes on where it stood."""
+
+    def waiting(self, model: str, limit: int) -> list[Waiting]:
+        """Give the next memories that want a vector of this model."""
+
+    def keep(self, model: str, made: Sequence[tuple[Waiting, bytes]]) -> int:
+        """Keep vectors, each once and only of what is still so; say how many that were."""
+
+    def count_waiting(self, spaces: Sequence[str]) -> int:
+        """Count the memories of some spaces that the active set lacks."""
+
+    def switch(self, model: str | None) -> None:
+        """Make a model's set the one that recalls use; `None` for none of them."""
+
+    def drop(self, model: str) -> None:
+        """Remove a set that is not active, and its queue."""
+
+
 class Memories(Protocol):
     def add(self, memories: Sequence[Memory]) -> None:
         """Keep new memories, all or none, indexed and queued; an id that is taken is a `Conflict`."""
@@ -58,6 +139,9 @@ class Memories(Protocol):
 
     def get(self, refs: Collection[Ref], as_of: datetime | None = None) -> dict[Ref, Memory]:
         """Give those that exist, forgotten ones included, as they are or as they were."""
+
+    def neighbours(self, refs: Collection[Ref], scope: Scope, reach: int) -> dict[Ref, list[tuple[Ref, int]]]:
+        """Give what stands up to `reach` places from these in their sessions, inside the scope, and how far away."""
 
     def resolve(self, spaces: Sequence[str], handle: str, limit: int = 10) -> list[Memory]:
         """Find memories, forgotten ones included, by their id or its last characters."""
@@ -125,6 +209,8 @@ class Store(Protocol):
     def memories(self) -> Memories: ...
     @property
     def links(self) -> Links: ...
+    @property
+    def vectors(self) -> Vectors: ...
     @property
     def settings(self) -> SettingsKeeper: ...
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.core.errors import BadSetting
-from recollect.core.fusion import LARGEST_WEIGHT
+from recollect.core.fusion import LARGEST_WEIGHT, RRF_K
 from recollect.core.memory import DEFAULT_LENGTH_LIMIT
 from recollect.core.query import DEFAULT_LIMIT, LARGEST_LIMIT
 
@@ -38,19 +38,36 @@ class Setting:
 
 
 SETTINGS: Final[Mapping[str, Setting]] = {
-    "weight.lexical": Setting(1.0, "weight of the words leg; 0 switches it off", most=LARGEST_WEIGHT),
-    "weight.exact": Setting(0.0, "weight of the rare-terms leg; 0 switches it off", most=LARGEST_WEIGHT),
+    "weight.lexical": Setting(0.16, "weight of the words leg; 0 switches it off", most=LARGEST_WEIGHT),
+    "weight.dense": Setting(1.0, "weight of the meaning leg; 0 switches it off", most=LARGEST_WEIGHT),
+    "weight.exact": Setting(0.05, "weight of the rare-terms leg; 0 switches it off", most=LARGEST_WEIGHT),
     "fusion": Setting("convex", "how legs become one list", choices=("convex", "reciprocal-rank")),
     "normaliser": Setting(
         "theoretical-minimum", "how convex brings scores to 0..1", choices=("theoretical-minimum", "min-max")
     ),
     "floor.lexical": Setting(0.0, "least share of the query's idf that must match", most=1),
+    "floor.dense": Setting(0.0, "least cosine to the query", most=1),
     "floor.exact": Setting(0.0, "least share of the query's rare terms that must match", most=1),
+    "context": Setting(1.0, "how much of its session neighbours' score a memory takes; 0 switches it off", most=1),
+    "quoted-first": Setting(1, "whether what holds the query word for word comes first; 0 switches it off", most=1),
+    "newest-first": Setting(
+        1, "whether the newer of two near-identical statements comes first; 0 switches it off", most=1
+    ),
+    "rerank": Setting(0, "how many of the best a cross-encoder reads again; 0 switches it off", most=100),
+    "rerank-timeout-ms": Setting(1000, "milliseconds after which the cross-encoder has no say", least=1, most=600_000),
     "depth": Setting(100, "how many hits each leg brings", least=10, most=10_000),
     "leg-timeout-ms": Setting(2000, "milliseconds after which a leg is left out", least=1, most=600_000),
     "limit": Setting(DEFAULT_LIMIT, "how many memories a recall brings", least=1, most=LARGEST_LIMIT),
     "length-limit": Setting(DEFAULT_LENGTH_LIMIT, "most characters of a memory", least=100, most=1_000_000),
 }
+CONSTANTS: Final[Mapping[str, Setting]] = {
+    "rrf.k": Setting(RRF_K, "the constant of reciprocal rank fusion", least=1, most=1000),
+    "context.dense": Setting(0.0, "the dense leg's part of `context`", most=1),
+    "context.exact": Setting(0.0, "the exact leg's part of `context`", most=1),
+    "context.lexical": Setting(1.0, "the words leg's part of `context`", most=1),
+    "words-in-context": Setting(1.4, "what the words' weight is multiplied by where they were averaged", most=5),
+}
+"""What the benchmark varies and nobody sets: their values are results, not wishes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +77,23 @@ class Settings:
     values: Mapping[str, Value]
 
     def number(self, name: str) -> float:
-        value = self.values.get(name, SETTINGS[name].default)
-        return float(value)
+        return float(self._value(name))
 
     def whole(self, name: str) -> int:
         return int(self.number(name))
 
     def choice(self, name: str) -> str:
-        return str(self.values.get(name, SETTINGS[name].default))
+        return str(self._value(name))
 
     def by_leg(self, prefix: str) -> dict[str, float]:
-        """Give the settings `prefix.LEG` by leg: weights, floors."""
+        """Give the settings `prefix.LEG` by leg: weights, floors, parts."""
         start = f"{prefix}."
-        return {name.removeprefix(start): self.number(name) for name in SETTINGS if name.startswith(start)}
+        names = (name for name in (*SETTINGS, *CONSTANTS) if name.startswith(start))
+        return {name.removeprefix(start): self.number(name) for name in names}
+
+    def _value(self, name: str) -> Value:
+        value = self.values.get(name)
+        return (SETTINGS.get(name) or CONSTANTS[name]).default if value is None else value
 
 
 def setting(name: str) -> Setting:

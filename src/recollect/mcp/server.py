@@ -21,6 +21,7 @@ from recollect.mcp.reading import Reading
 from recollect.mcp.refusals import describe, describe_unknown
 from recollect.mcp.schemas import may_be_null, shorten
 from recollect.mcp.writing import Writing
+from recollect.service.keep_up import KeepUp
 from recollect.service.recollect import Recollect
 from recollect.wiring import open_recollect
 
@@ -93,7 +94,12 @@ def main() -> None:
     except RecollectError as error:
         raise SystemExit(f"recollect: {error}") from None
     with recollect:
-        MemoryServer(recollect).run()
+        keep_up = KeepUp(recollect.store, recollect.gates)
+        keep_up.start()
+        try:
+            MemoryServer(recollect).run()
+        finally:
+            keep_up.stop()
 
 
 def _tool(function: Callable[..., CallToolResult], title: str, description: str, hints: ToolAnnotations) -> Tool:

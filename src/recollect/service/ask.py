@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from recollect.core.errors import LegTimeout
+from recollect.core.errors import EmbedderError, LegError
 from recollect.core.hits import Hit, LegAnswer
 from recollect.core.ports import Leg
 from recollect.core.query import Query
@@ -37,14 +37,21 @@ class _Inquiry:
             seconds = self._arguments[2]
             late = f"it took longer than {seconds * 1000:.0f} ms"
             return LegAnswer(self._leg.name, least=self._leg.least, milliseconds=seconds * 1000, failure=late)
-        return LegAnswer(self._leg.name, tuple(self._hits), self._leg.least, self._milliseconds, self._failure)
+        return LegAnswer(
+            self._leg.name,
+            tuple(self._hits),
+            self._leg.least,
+            self._milliseconds,
+            self._failure,
+            cut=len(self._hits) >= self._arguments[1],
+        )
 
     def _run(self) -> None:
         began = time.perf_counter()
         try:
             self._hits = self._leg.search(*self._arguments)
-        except LegTimeout as error:
-            self._failure = str(error)
+        except (LegError, EmbedderError) as error:
+            self._failure = str(error).rstrip(".")
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one leg, the others answer
             self._failure = f"it failed: {error}" if str(error) else f"it failed: {type(error).__name__}"
         self._milliseconds = (time.perf_counter() - began) * 1000

@@ -5,21 +5,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.core import query as queries
-from recollect.core.context import take_context
+from recollect.core.context import REACH, Neighbours, take_context
 from recollect.core.errors import NotFound
-from recollect.core.fusion import Normaliser, check_weights, convex, reciprocal_rank
+from recollect.core.fusion import LARGEST_WEIGHT, Normaliser, check_weights, convex, reciprocal_rank
 from recollect.core.hits import LegAnswer, Ref, Scored
 from recollect.core.links import Served, apply_links, newest_of
 from recollect.core.memory import Link, Memory
 from recollect.core.pack import LeftOutWhy, pack
-from recollect.core.ports import Evidence, Store
-from recollect.core.prior import apply_prior
+from recollect.core.ports import Evidence, Reranker, Store
+from recollect.core.prior import apply_prior, put_newest_first
 from recollect.core.query import Query
-from recollect.core.rerank import rerank
+from recollect.core.rerank import put_quoted_first, rerank
 from recollect.core.settings import Settings
 from recollect.core.spread import spread
 from recollect.core.trace import StageTrace, Standing, Trace, WhyNot, why_not
 from recollect.service.ask import ask_legs
+from recollect.service.opinions import Opinions, ask_reranker
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Recall:
     trace: Trace
 
 
-def recall(store: Store, query: Query) -> Recall:
+def recall(store: Store, query: Query, reranker: Reranker | None = None) -> Recall:
     queries.check(query)
     settings = store.settings.read()
     weights = settings.by_leg("weight")
@@ -55,14 +56,21 @@ def recall(store: Store, query: Query) -> Recall:
     depth = max(settings.whole("depth"), query.limit)
     answers = ask_legs(legs, query, depth, settings.number("leg-timeout-ms") / 1000)
     path.mark("legs", ())
-    answers = take_context(answers)
-    path.mark("context", (), on=False)
+    parts = _parts(settings)
+    neighbours = _neighbours(store, query, answers, parts)
+    answers = take_context(answers, neighbours, parts)
+    if neighbours:
+        # Words that were averaged with their surroundings are the better evidence (decision 7).
+        weights["lexical"] = min(LARGEST_WEIGHT, weights["lexical"] * settings.number("words-in-context"))
+    path.mark("context", (), on=bool(neighbours))
     fused = path.mark("fusion", _fuse(answers, weights, settings))
     flowed = path.mark("spread", spread(fused), on=False)
-    reranked = path.mark("rerank", rerank(flowed), on=False)
-
-    found = _present(store, query, [item.ref for item in reranked])
-    weighed = path.mark("prior", apply_prior(reranked, found, query.sort))
+    found = _present(store, query, [item.ref for item in flowed])
+    quoted = put_quoted_first(flowed, found, query.text) if settings.whole("quoted-first") else flowed
+    opinions = _ask_reranker(reranker, query, quoted, found, settings)
+    reranked = rerank(quoted, opinions.scores)
+    path.mark("rerank", reranked, on=reranked != flowed)
+    weighed = path.mark("prior", _apply_prior(reranked, found, query, settings))
     links, present = _linked(store, query, found)
     served = apply_links(weighed, links, present, query.exclude)
     path.mark("links", _scores(served))
@@ -82,27 +90,27 @@ def recall(store: Store, query: Query) -> Recall:
     return Recall(
         query=query,
         results=tuple(_show(item, present) for item in packed.served),
-        notices=tuple(f"{answer.leg} was left out: {answer.failure}." for answer in answers if answer.failure),
+        notices=_notices(store, query, answers, opinions),
         left_out=packed.left_out,
         tokens=packed.tokens,
         trace=Trace(answers, tuple(path.stages), replaced, attached, packed.left_out),
     )
 
 
-def explain_missing(store: Store, query: Query, ref: Ref) -> WhyNot:
+def explain_missing(store: Store, query: Query, ref: Ref, reranker: Reranker | None = None) -> WhyNot:
     """Say why a memory is not in the answer to a query."""
     standing = _standing(store, query, ref)
     if standing.state != "in scope":
         return why_not(Trace(), ref, standing, {})
-    answer = recall(store, query)
+    answer = recall(store, query, reranker)
     evidence = {leg: evidence.summary for leg, evidence in weigh_evidence(store, answer, ref).items()}
     return why_not(answer.trace, ref, standing, evidence)
 
 
 def weigh_evidence(store: Store, answer: Recall, ref: Ref) -> dict[str, Evidence]:
     """Give what each leg that took part has to say about one memory."""
-    asked = {leg_answer.leg for leg_answer in answer.trace.answers}
-    return {leg.name: leg.weigh(answer.query, ref) for leg in store.legs if leg.name in asked}
+    answering = {leg_answer.leg for leg_answer in answer.trace.answers if leg_answer.failure is None}
+    return {leg.name: leg.weigh(answer.query, ref) for leg in store.legs if leg.name in answering}
 
 
 class _Path:
@@ -124,9 +132,64 @@ def _fuse(answers: Sequence[LegAnswer], weights: Mapping[str, float], settings: 
     if not answering:
         return ()
     if settings.choice("fusion") == "reciprocal-rank":
-        return reciprocal_rank(answering, weights)
+        return reciprocal_rank(answering, weights, settings.number("rrf.k"))
     normaliser: Normaliser = "min-max" if settings.choice("normaliser") == "min-max" else "theoretical-minimum"
     return convex(answering, weights, normaliser)
+
+
+def _parts(settings: Settings) -> dict[str, float]:
+    """Give how much each leg takes of its neighbours."""
+    return {leg: settings.number("context") * part for leg, part in settings.by_leg("context").items()}
+
+
+def _neighbours(store: Store, query: Query, answers: Sequence[LegAnswer], parts: Mapping[str, float]) -> Neighbours:
+    """Give what stands next to the hits of the legs that share, and what stands next to that in turn."""
+    found = {hit.ref for answer in answers if parts[answer.leg] for hit in answer.hits}
+    near = store.memories.neighbours(found, query.scope, REACH) if found else {}
+    reached = {ref for those in near.values() for ref, _ in those} - found
+    if reached:
+        near |= store.memories.neighbours(reached, query.scope, REACH)
+    if query.exclude:
+        near = {
+            ref: [one for one in those if one[0].id not in query.exclude]
+            for ref, those in near.items()
+            if ref.id not in query.exclude
+        }
+    return near
+
+
+def _ask_reranker(
+    reranker: Reranker | None,
+    query: Query,
+    ranking: Sequence[Scored],
+    found: Mapping[Ref, Memory],
+    settings: Settings,
+) -> Opinions:
+    top = [found[item.ref] for item in ranking if item.ref in found][: settings.whole("rerank")]
+    if not top:
+        return Opinions()
+    if reranker is None:
+        return Opinions(failure="no cross-encoder is named (RECOLLECT_RERANKER)")
+    return ask_reranker(reranker, query.text, top, settings.number("rerank-timeout-ms") / 1000)
+
+
+def _notices(store: Store, query: Query, answers: Sequence[LegAnswer], opinions: Opinions) -> tuple[str, ...]:
+    left_out = [f"{answer.leg} was left out: {answer.failure}." for answer in answers if answer.failure]
+    if opinions.failure:
+        left_out.append(f"rerank was left out: {opinions.failure}.")
+    by_meaning = any(answer.leg == "dense" and not answer.failure for answer in answers)
+    if by_meaning and (waiting := store.vectors.count_waiting(query.scope.spaces)):
+        left_out.append(f"{waiting:,} {'memory waits' if waiting == 1 else 'memories wait'} to be found by meaning.")
+    return tuple(left_out)
+
+
+def _apply_prior(
+    ranking: Sequence[Scored], found: Mapping[Ref, Memory], query: Query, settings: Settings
+) -> tuple[Scored, ...]:
+    weighed = apply_prior(ranking, found, query.sort)
+    if query.sort == "recency" or not settings.whole("newest-first"):
+        return weighed
+    return put_newest_first(weighed, found, query.text)
 
 
 def _linked(store: Store, query: Query, found: Mapping[Ref, Memory]) -> tuple[list[Link], dict[Ref, Memory]]:

@@ -4,19 +4,20 @@ The command line, the MCP server and Python programs all work through this class
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
 
 from recollect.core.errors import Ambiguous, NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, Memory, Revision, make_id
-from recollect.core.ports import Clock, Evidence, Store
+from recollect.core.ports import Clock, Evidence, Reranker, Store
 from recollect.core.query import LARGEST_PAGE, Query, Scope, Sort, check_limit, check_scope
 from recollect.core.settings import Settings, parse_setting, setting
 from recollect.core.trace import WhyNot
 from recollect.service import recall as recalling
 from recollect.service import remember as remembering
+from recollect.service.gate import Gates
 from recollect.service.recall import Recall
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ class Recollect:
     space: str
     project: str | None = None
     """The project one stands in."""
+    gates: Gates = field(default_factory=Gates)
+    """The ways to the embedding models."""
+    reranker: Reranker | None = None
 
     def remember(
         self,
@@ -109,15 +113,22 @@ class Recollect:
         return self.answer(self.query(text, **how))
 
     def answer(self, query: Query) -> Recall:
-        return recalling.recall(self.store, query)
+        return recalling.recall(self.store, query, self.reranker)
 
     def why_not(self, query: Query, handle: str) -> WhyNot:
         """Say why a memory is not in the answer to a query."""
-        return recalling.explain_missing(self.store, query, self.find(handle))
+        return recalling.explain_missing(self.store, query, self.find(handle), self.reranker)
 
     def evidence(self, answer: Recall, memory: Memory) -> dict[str, Evidence]:
         """Give what each leg says about one memory of an answer."""
         return recalling.weigh_evidence(self.store, answer, Ref(memory.space, memory.id))
+
+    def catch_up(self, seconds: float) -> None:
+        """Embed what little waits, so that what was just remembered is found by meaning too."""
+        if self.store.vectors.active() is not None:
+            from recollect.service.embed import catch_up
+
+            catch_up(self.store, self.gates, seconds)
 
     def scope(
         self,

@@ -5,6 +5,7 @@ of each memory in one statement. No statistics cross spaces.
 """
 
 import sqlite3
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -73,9 +74,10 @@ class LexicalLeg:
     name = "lexical"
     least = 0.0
 
-    def __init__(self, database: Database, language: str) -> None:
+    def __init__(self, database: Database, language: str, counts: "TermCounts") -> None:
         self._database = database
         self._language = language
+        self._counts = counts
 
     def search(self, query: Query, depth: int, seconds: float) -> Sequence[Hit]:
         terms = analyse_query(query.text, self._language)
@@ -157,11 +159,7 @@ class LexicalLeg:
         wanted = terms.terms[:MOST_TERMS]
         if not wanted:
             return {}
-        rows = connection.execute(
-            _CONTAINING.format(terms=marks(wanted)), [space.key, *wanted, space.moment, space.moment]
-        )
-        containing = dict.fromkeys(wanted, 0) | dict(rows.fetchall())
-        return self._choose(containing, terms, space.statistics.memories)
+        return self._choose(self._counts.of(connection, space, wanted), terms, space.statistics.memories)
 
     def _choose(self, containing: Mapping[str, int], terms: QueryTerms, memories: int) -> dict[str, float]:  # noqa: ARG002
         return {term: idf(memories, count) for term, count in containing.items()}
@@ -195,27 +193,48 @@ class ExactLeg(LexicalLeg):
         return weight
 
 
+class TermCounts:
+    """How many memories hold each term of a query: both legs ask, one of them counts."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last: tuple[object, dict[str, int]] = (None, {})
+
+    def of(self, connection: sqlite3.Connection, space: "_Space", terms: tuple[str, ...]) -> dict[str, int]:
+        # Every write takes a new change number, so under the same one the counts are the same.
+        asked = (space.key, space.change, space.moment, terms)
+        with self._lock:
+            if self._last[0] != asked:
+                rows = connection.execute(
+                    _CONTAINING.format(terms=marks(terms)), [space.key, *terms, space.moment, space.moment]
+                )
+                self._last = (asked, dict.fromkeys(terms, 0) | dict(rows.fetchall()))
+            return self._last[1]
+
+
 @dataclass(frozen=True, slots=True)
 class _Space:
     """A space as a query finds it: its key, its statistics, and the moment they are of."""
 
     id: str
     key: int
+    change: int
     moment: int
     statistics: Statistics
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, space_id: str, scope: Scope) -> "_Space | None":
-        row = connection.execute("SELECT key, memories, length FROM spaces WHERE id = ?", (space_id,)).fetchone()
+        row = connection.execute(_SPACE, (space_id,)).fetchone()
         if row is None:
             return None
-        key, memories, length = row
+        key, change, memories, length = row
         moment = moment_of(scope.as_of)
         if scope.as_of is not None:
             memories, length = connection.execute(_STATISTICS_THEN, [key, moment, key, moment, moment]).fetchone()
-        return cls(space_id, key, moment, Statistics(memories, length))
+        return cls(space_id, key, change, moment, Statistics(memories, length))
 
 
+_SPACE: Final = "SELECT key, change, memories, length FROM spaces WHERE id = ?"
 # Only a look into the past has to count; the present is kept counted in `spaces`.
 _STATISTICS_THEN: Final = """
 SELECT COUNT(*), COALESCE(SUM(length), 0.0) FROM (

@@ -11,9 +11,9 @@ from recollect.core.hits import Ref
 from recollect.core.memory import Memory, Revision
 from recollect.core.ports import Loaded
 from recollect.core.query import Scope
-from recollect.core.sensitivity import may_leave
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.postings import close_postings, length_of, open_postings, purge_postings
+from recollect.stores.sqlite.queue import queue_changed, queue_purged
 from recollect.stores.sqlite.rows import (
     STATE,
     STATE_PLACES,
@@ -46,9 +46,13 @@ SELECT key, space, length, ?, {STATE} FROM memories WHERE key = ?
 NEXT_CHANGE: Final = """
 UPDATE spaces SET change = change + 1, memories = memories + ?, length = length + ? WHERE key = ? RETURNING change
 """
-_QUEUE: Final = """
-INSERT INTO outbox (space, work, memory, change) VALUES (?, 'vector', ?, ?)
-ON CONFLICT (space, work, memory) DO UPDATE SET change = excluded.change
+# The index by scope leads from a memory to its session's others at once, without reading their rows.
+_NEIGHBOURS: Final = """
+SELECT h.id, m.id, ABS(m.place - h.place)
+FROM {table} AS h JOIN {table} AS m
+ON m.space = h.space AND m.project = h.project AND m.session = h.session
+AND m.place BETWEEN h.place - ? AND h.place + ? AND m.place <> h.place
+WHERE h.space = (SELECT key FROM spaces WHERE id = ?) AND h.id IN ({some}) AND {conditions}
 """
 
 
@@ -90,6 +94,28 @@ class SqliteMemories:
                     for row in rows:
                         memory = from_row(space, row)
                         found[Ref(space, memory.id)] = memory
+        return found
+
+    def neighbours(self, refs: Collection[Ref], scope: Scope, reach: int) -> dict[Ref, list[tuple[Ref, int]]]:
+        conditions, parameters = narrow(scope)
+        table, times = believed(scope.as_of)
+        found: dict[Ref, list[tuple[Ref, int]]] = {}
+        with self._database.read() as connection:
+            for space in {ref.space for ref in refs}:
+                # A memory stands next to several others.
+                known: dict[bytes, Ref] = {}
+                ids = [to_blob(ref.id) for ref in refs if ref.space == space]
+                for start in range(0, len(ids), 500):
+                    some = ids[start : start + 500]
+                    rows = connection.execute(
+                        _NEIGHBOURS.format(table=table, some=marks(some), conditions=conditions),
+                        [*times, *times, reach, reach, space, *some, *parameters],
+                    )
+                    for identity, neighbour, distance in rows:
+                        for blob in (identity, neighbour):
+                            if blob not in known:
+                                known[blob] = Ref(space, from_blob(blob))
+                        found.setdefault(known[identity], []).append((known[neighbour], distance))
         return found
 
     def resolve(self, spaces: Sequence[str], handle: str, limit: int = 10) -> list[Memory]:
@@ -157,15 +183,15 @@ class SqliteMemories:
                 purge_postings(connection, space, key, weigh_terms(revision.memory, self._language))
             for table, column in (
                 ("revisions", "memory"),
-                ("outbox", "memory"),
                 ("links", "source"),
                 ("links", "target"),
             ):
                 connection.execute(f"DELETE FROM {table} WHERE space = ? AND {column} = ?", (space, key))
-            connection.execute("DELETE FROM memories WHERE key = ?", (key,))
             live = present.deleted_at is None
             length = length_of(weigh_terms(present, self._language)) if live else 0.0
-            connection.execute(NEXT_CHANGE, (-int(live), -length, space)).fetchone()
+            change = connection.execute(NEXT_CHANGE, (-int(live), -length, space)).fetchone()[0]
+            queue_purged(connection, space, key, change, present)
+            connection.execute("DELETE FROM memories WHERE key = ?", (key,))
         self._database.clear_journal()
 
     def _missing(self, connection: sqlite3.Connection, states: Sequence[Memory]) -> tuple[Loaded, Sequence[Memory]]:
@@ -202,7 +228,7 @@ class SqliteMemories:
         assert key is not None  # noqa: S101 - an INSERT that succeeded has a row
         if live:
             open_postings(connection, space, key, terms, since)
-        self._queue(connection, memory, space, key, change)
+        queue_changed(connection, space, key, change, old=None, new=memory)
 
     def _change(self, connection: sqlite3.Connection, memory: Memory) -> None:
         key, space, old, indexed_at = self._find(connection, Ref(memory.space, memory.id))
@@ -221,14 +247,7 @@ class SqliteMemories:
                 open_postings(connection, space, key, after, now)
             indexed_at = now
         connection.execute(_UPDATE, (*to_row(memory), length_of(after), change, indexed_at, key))
-        self._queue(connection, memory, space, key, change)
-
-    def _queue(self, connection: sqlite3.Connection, memory: Memory, space: int, key: int, change: int) -> None:
-        """Queue a memory for work off the write path, or take it back when it is gone or has become sensitive."""
-        if may_leave(memory) and memory.deleted_at is None:
-            connection.execute(_QUEUE, (space, key, change))
-        else:
-            connection.execute("DELETE FROM outbox WHERE space = ? AND memory = ?", (space, key))
+        queue_changed(connection, space, key, change, old=old, new=memory)
 
     def _find(self, connection: sqlite3.Connection, ref: Ref) -> tuple[int, int, Memory, int]:
         row = connection.execute(_ONE, (ref.space, to_blob(ref.id))).fetchone()

@@ -9,13 +9,15 @@ from typing import Final
 from recollect.core import analysis
 from recollect.core.errors import BadSetting
 from recollect.core.memory import Link, Memory
-from recollect.core.ports import Count, Leg, Problem
+from recollect.core.ports import Count, EmbedQuery, Leg, Problem
 from recollect.core.settings import Settings, Value, parse_setting
 from recollect.stores.sqlite.database import Database
-from recollect.stores.sqlite.lexical import ExactLeg, LexicalLeg
+from recollect.stores.sqlite.dense import DenseLeg
+from recollect.stores.sqlite.lexical import ExactLeg, LexicalLeg, TermCounts
 from recollect.stores.sqlite.links import SqliteLinks
 from recollect.stores.sqlite.memories import SqliteMemories
 from recollect.stores.sqlite.migrate import check_current, migrate
+from recollect.stores.sqlite.vectors import SqliteVectors
 
 _COUNT: Final = """
 SELECT s.id, s.memories,
@@ -23,7 +25,8 @@ SELECT s.id, s.memories,
        (SELECT COUNT(*) FROM memories AS m WHERE m.space = s.key AND m.deleted_at IS NULL AND m.sensitive),
        (SELECT COUNT(*) FROM revisions AS r WHERE r.space = s.key),
        (SELECT COUNT(*) FROM links AS l WHERE l.space = s.key AND l.valid_to IS NULL),
-       (SELECT COUNT(*) FROM outbox AS o WHERE o.space = s.key),
+       (SELECT COUNT(*) FROM outbox AS o
+        WHERE o.space = s.key AND o.work = (SELECT 'vector ' || key FROM vector_sets WHERE active)),
        s.key
 FROM spaces AS s ORDER BY s.id
 """
@@ -34,7 +37,7 @@ WHERE space = ? AND deleted_at IS NULL AND {column} <> '' GROUP BY {column} ORDE
 
 
 class SqliteStore:
-    def __init__(self, path: str, language: str = "english") -> None:
+    def __init__(self, path: str, language: str = "english", embed_query: EmbedQuery | None = None) -> None:
         self._database = Database(path)
         self._language = language
         fingerprint = f"{analysis.VERSION} {language}"
@@ -42,8 +45,14 @@ class SqliteStore:
         self._database.check_current = lambda connection: check_current(connection, fingerprint)
         self.memories = SqliteMemories(self._database, language)
         self.links = SqliteLinks(self._database)
+        self.vectors = SqliteVectors(self._database)
         self.settings = SqliteSettings(self._database)
-        self.legs: Sequence[Leg] = (LexicalLeg(self._database, language), ExactLeg(self._database, language))
+        counts = TermCounts()
+        self.legs: Sequence[Leg] = (
+            LexicalLeg(self._database, language, counts),
+            DenseLeg(self._database, embed_query),
+            ExactLeg(self._database, language, counts),
+        )
 
     def last_change(self, space: str) -> Memory | Link | None:
         memory, link = self.memories.last(space), self.links.last(space)
@@ -68,13 +77,17 @@ class SqliteStore:
 
     def examine(self, progress: Callable[[int, int], None]) -> list[Problem]:
         from recollect.stores.sqlite.examine import examine
+        from recollect.stores.sqlite.examine_vectors import examine_vectors
 
         with self._database.read() as connection:
-            return list(examine(connection, self._language, progress))
+            return [*examine(connection, self._language, progress), *examine_vectors(connection)]
 
     def mend(self) -> None:
+        from recollect.stores.sqlite.examine_vectors import mend_vectors
+
         with self._database.write() as connection:
             self._rebuild(connection)
+            mend_vectors(connection)
 
     def close(self) -> None:
         self._database.close()

@@ -1,0 +1,114 @@
+"""Memories that wait get their vectors, off the write path: from a set's queue, through the gate, back into the set.
+
+It may be killed at any moment and run in several processes at once: a vector is kept by taking its memory out of
+the queue in the same transaction, so each is kept once.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.core.errors import EmbedderError, RecollectError, TextRefused
+from recollect.core.hits import Ref
+from recollect.core.ports import Store, Waiting
+from recollect.core.vectors import pack
+from recollect.service.gate import Gate, Gates
+
+SMALL_BATCH: Final = 8
+BATCH: Final = 64
+"""Few enough that a kill costs a second or two of work, many enough that the model is kept busy."""
+
+Refused = tuple[Ref, int]
+"""A memory, in the state that it was queued in."""
+Progress = Callable[[int, int], None]
+"""Told how many are done, and how many in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What came of it: how many vectors were kept, and which memories the model refused, with its reason."""
+
+    kept: int
+    refused: tuple[tuple[Ref, str], ...] = ()
+
+
+def embed_waiting(
+    store: Store,
+    gate: Gate,
+    *,
+    progress: Progress = lambda _done, _total: None,
+    batch: int = BATCH,
+    stop: Callable[[], bool] = lambda: False,
+    refused: dict[Refused, str] | None = None,
+) -> Embedded:
+    """Embed all that waits for the gate's model, unless told to stop between two batches.
+
+    `refused` holds what the model refused before and is not asked again; what it refuses now is added.
+    """
+    total = next((each.waiting for each in store.vectors.sets() if each.model == gate.model), 0)
+    kept = 0
+    refused = {} if refused is None else refused
+    while not stop():
+        waiting = [
+            each for each in store.vectors.waiting(gate.model, batch + len(refused)) if _name(each) not in refused
+        ]
+        if not waiting:
+            break
+        made = _embed(gate, waiting, refused)
+        kept += store.vectors.keep(gate.model, made)
+        progress(kept, total)
+    return Embedded(kept, tuple((ref, reason) for (ref, _), reason in refused.items()))
+
+
+def build(store: Store, gate: Gate, *, progress: Progress = lambda _done, _total: None) -> Embedded:
+    """Make the set of a model beside the active one, then switch to it in one step."""
+    store.vectors.begin(gate.model)
+    embedded = embed_waiting(store, gate, progress=progress)
+    store.vectors.switch(gate.model)
+    return embedded
+
+
+def catch_up(store: Store, gates: Gates, seconds: float) -> None:
+    """Load the active model and embed what little waits before a recall, for so long; the rest stays queued.
+
+    Whatever is wrong with the model, the recall's own dense leg meets it too, and says it.
+    """
+    model = store.vectors.active()
+    if model is None:
+        return
+    try:
+        gate = gates.of(model)
+    except EmbedderError:
+        return
+    end = time.monotonic() + seconds
+
+    def work() -> None:
+        with suppress(RecollectError):
+            embed_waiting(store, gate, batch=SMALL_BATCH, stop=lambda: time.monotonic() > end)
+
+    thread = threading.Thread(target=work, name="catching up", daemon=True)
+    thread.start()
+    thread.join(seconds)
+
+
+def _embed(gate: Gate, waiting: Sequence[Waiting], refused: dict[Refused, str]) -> list[tuple[Waiting, bytes]]:
+    """Embed some; what the model refuses is looked for by halves, so that one bad text does not hold up the rest."""
+    try:
+        return [(each, pack(vector)) for each, vector in zip(waiting, gate.embed(waiting), strict=True)]
+    except TextRefused as error:
+        if len(waiting) > 1:
+            half = len(waiting) // 2
+            return [*_embed(gate, waiting[:half], refused), *_embed(gate, waiting[half:], refused)]
+        (only,) = waiting
+        if only.before:
+            # It may be what was said before it that is refused.
+            return _embed(gate, [replace(only, before=())], refused)
+        refused[_name(only)] = str(error)
+        return []
+
+
+def _name(waiting: Waiting) -> Refused:
+    return Ref(waiting.memory.space, waiting.memory.id), waiting.ticket

@@ -1,0 +1,61 @@
+"""Keeps the active vector set complete while a long-lived process runs, in a thread of its own.
+
+The queue is looked at every few seconds, whoever filled it: this process, another one, an import.
+"""
+
+import logging
+import threading
+from typing import Final
+
+from recollect.core.errors import EmbedderBusy, RecollectError
+from recollect.core.ports import Store
+from recollect.service.embed import Refused, embed_waiting
+from recollect.service.gate import Gates
+
+SECONDS_BETWEEN_LOOKS: Final = 2.0
+SECONDS_AFTER_TROUBLE: Final = 300.0
+"""A model that is missing or misconfigured is not mended by asking again at once."""
+BUSY_SECONDS: Final = 30.0
+
+_log = logging.getLogger(__name__)
+
+
+class KeepUp:
+    def __init__(self, store: Store, gates: Gates, seconds: float = SECONDS_BETWEEN_LOOKS) -> None:
+        self._store = store
+        self._gates = gates
+        self._seconds = seconds
+        self._stop = threading.Event()
+        self._refused: dict[str, dict[Refused, str]] = {}
+        """What each model refused: it is not sent again as long as it is the same."""
+        self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, seconds: float = 1.0) -> None:
+        """Ask it to end, and wait a little: what it has not finished stays queued."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stop.wait(pause):
+            pause = self._look()
+
+    def _look(self) -> float:
+        """Embed what waits; give the seconds until the next look."""
+        try:
+            model = self._store.vectors.active()
+            if model is not None:
+                gate = self._gates.of(model)
+                refused = self._refused.setdefault(model, {})
+                embed_waiting(self._store, gate, stop=self._stop.is_set, refused=refused)
+        except EmbedderBusy as error:
+            _log.info("embedding waits: %s", error)
+            return BUSY_SECONDS
+        except RecollectError as error:
+            _log.warning("memories are not embedded: %s", error)
+            return SECONDS_AFTER_TROUBLE
+        return self._seconds

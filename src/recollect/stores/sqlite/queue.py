@@ -1,0 +1,70 @@
+"""The outbox: which memories wait for a vector, of which set. Always written in the transaction that writes the row.
+
+A memory is embedded together with what was said just before it, so a write also reaches those that follow it.
+"""
+
+import sqlite3
+from typing import Final
+
+from recollect.core.context import TURNS_BEFORE
+from recollect.core.memory import Memory
+from recollect.core.sensitivity import may_leave
+
+# One row for each set: a set that was left for another model stays complete, so that one can go back to it.
+_QUEUE: Final = """
+INSERT INTO outbox (space, work, memory, change) SELECT ?, 'vector ' || key, ?, ? FROM vector_sets WHERE true
+ON CONFLICT (space, work, memory) DO UPDATE SET change = excluded.change
+"""
+_NOTE_REMOVAL: Final = """
+UPDATE vector_sets SET revision = revision + 1
+WHERE key IN (SELECT vector_set FROM vectors WHERE space = ? AND memory = ?)
+"""
+_FOLLOWING: Final = """
+SELECT key FROM memories
+WHERE space = ? AND project = ? AND session = ? AND place > ? AND place <= ? AND deleted_at IS NULL AND NOT sensitive
+"""
+
+
+def work_of(vector_set: int) -> str:
+    return f"vector {vector_set}"
+
+
+def queue_changed(
+    connection: sqlite3.Connection, space: int, key: int, change: int, *, old: Memory | None, new: Memory
+) -> None:
+    """Queue a memory whose text, or whose place in its session, is new, and those that are read after it."""
+    if old is not None:
+        if _as_embedded(old) == _as_embedded(new):
+            return
+        forget_vectors(connection, space, key)
+    if may_leave(new) and new.deleted_at is None:
+        connection.execute(_QUEUE, (space, key, change))
+    for state in filter(None, (old, new)):
+        _queue_followers(connection, space, state, change)
+
+
+def queue_purged(connection: sqlite3.Connection, space: int, key: int, change: int, old: Memory) -> None:
+    """Let go of a memory that is removed for good, and queue those that were read after it."""
+    forget_vectors(connection, space, key)
+    _queue_followers(connection, space, old, change)
+
+
+def forget_vectors(connection: sqlite3.Connection, space: int, key: int) -> None:
+    """Remove a memory's vectors and its places in the queues."""
+    connection.execute(_NOTE_REMOVAL, (space, key))
+    connection.execute("DELETE FROM vectors WHERE space = ? AND memory = ?", (space, key))
+    connection.execute("DELETE FROM outbox WHERE space = ? AND memory = ?", (space, key))
+
+
+def _as_embedded(memory: Memory) -> tuple[object, ...]:
+    return memory.content, memory.sensitive, memory.deleted_at is None, memory.project, memory.session, memory.place
+
+
+def _queue_followers(connection: sqlite3.Connection, space: int, memory: Memory, change: int) -> None:
+    if memory.session is None or memory.place is None:
+        return
+    place = memory.place
+    following = (space, memory.project or "", memory.session, place, place + TURNS_BEFORE)
+    for (key,) in connection.execute(_FOLLOWING, following).fetchall():
+        forget_vectors(connection, space, key)
+        connection.execute(_QUEUE, (space, key, change))
