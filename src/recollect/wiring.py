@@ -79,12 +79,14 @@ def _project(config: Config) -> str | None:
     return identify_project(config.folder) if config.folder else None
 
 
-def consent_to(model: str, config: Config) -> str:
-    """Say what using a model for the first time means, in a sentence to agree to; nothing if it means nothing."""
+def consent_to(model: str, config: Config, *, known: bool = False) -> str:
+    """Say what using a model means, in a sentence to agree to; nothing if it means nothing, or nothing new."""
     from recollect.embedders.naming import parse_model
 
     named = parse_model(model)
     if named.where == "remote":
+        if known:
+            return ""
         host = named.address.split("/")[2]
         return f"The text of your memories, sensitive ones excepted, and of your queries will be sent to {host}."
     if named.provider != "fastembed":

@@ -12,7 +12,7 @@ from fakes import ToyEmbedder
 from making import change_memory, forget_memory, make_memory, ref_of, use_model
 from recollect.core.errors import EmbedderBusy, EmbedderError, NotFound, TextRefused
 from recollect.core.vectors import Vector
-from recollect.service.embed import Embedded, build, catch_up, embed_waiting
+from recollect.service.embed import Embedded, Queued, build, catch_up, embed_waiting
 from recollect.service.gate import Gate, Gates
 from recollect.stores.sqlite.store import SqliteStore
 
@@ -107,6 +107,17 @@ def test_a_refused_text_holds_up_nobody_else(store: SqliteStore, batch: int) -> 
     assert dict(done.refused) == {ref_of(n): f"'bad {n}' is more than it takes." for n in bad}
     assert {each.memory.content for each in store.vectors.waiting("toy", 100)} == {f"bad {n}" for n in bad}
     assert _amounts(store) == (15, 5)
+
+
+def test_a_model_that_takes_nothing_is_not_asked_on(store: SqliteStore) -> None:
+    """Where all of a batch are refused and none was ever taken, it is the model: its reason ends the work at once."""
+    store.memories.add([make_memory(n, f"bad {n}") for n in range(1, 101)])
+    store.vectors.begin("toy")
+    embedder, refused = TroubledEmbedder(trouble=_refuse_bad), dict[Queued, str]()
+    with pytest.raises(EmbedderError, match="'bad 1' is more than it takes"):
+        embed_waiting(store, Gate(embedder), batch=16, refused=refused)
+    assert embedder.calls < 32
+    assert (refused, _amounts(store)) == ({}, (0, 100))
 
 
 def test_a_refused_text_is_looked_for_by_halves(store: SqliteStore) -> None:

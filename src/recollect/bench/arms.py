@@ -42,12 +42,12 @@ ARMS: Final[Mapping[str, Arm]] = {
         Arm("dense", "meaning alone", {**_BARE, "weight.lexical": 0.0, "weight.dense": 1.0}, vectors="alone"),
         Arm(
             "seeds",
-            "the seeds' recipe: FTS5 and meaning, rank fusion with k=60, 1:1, depth 50",
+            "a common recipe: FTS5 and meaning, rank fusion with k=60, 1:1, depth 50",
             {**_SEEDS, "depth": 50},
             words="fts5",
             vectors="alone",
         ),
-        Arm("seeds-our-words", "the seeds' recipe over our words", {**_SEEDS, "depth": 50}, vectors="alone"),
+        Arm("seeds-our-words", "that recipe over our words", {**_SEEDS, "depth": 50}, vectors="alone"),
         Arm("rrf", "rank fusion of words and meaning, k=60, 1:1", _SEEDS, vectors="alone"),
         Arm("convex-min-max", "convex fusion, lowest hit as 0", {**_CONVEX, "normaliser": "min-max"}, vectors="alone"),
         Arm(

@@ -1,6 +1,6 @@
-"""The seeds' own words leg: SQLite's FTS5 as it comes, all words required, any word if that finds nothing.
+"""A common words leg, for comparison: SQLite's FTS5 as it comes, all words required, any word if that finds nothing.
 
-It stands in for the product's words leg in the arm that measures what the seeds would do.
+It stands in for the product's words leg in the arm `seeds`, the recipe that the project started from.
 """
 
 import re

@@ -53,7 +53,7 @@ def embed(
         if off:
             memory.store.vectors.switch(None)
         elif drop is not None:
-            memory.store.vectors.drop(drop)
+            memory.store.vectors.drop(_find_set(memory, drop) or drop)
         elif not models:
             refused = _embed(memory, config, model or memory.store.vectors.active() or DEFAULT_MODEL, yes=yes)
         sets = memory.store.vectors.sets()
@@ -75,8 +75,8 @@ def _embed(memory: "Recollect", config: "Config", model: str, *, yes: bool) -> i
     from recollect.service.embed import build
     from recollect.wiring import consent_to, open_embedder
 
-    known = any(each.model == model for each in memory.store.vectors.sets())
-    if not (yes or known) and (terms := consent_to(model, config)):
+    known = _find_set(memory, model) is not None
+    if not yes and (terms := consent_to(model, config, known=known)):
         _ask_first(terms)
     gate = memory.gates.add(open_embedder(model, config, allow_download=True))
     with show_rate("Embedding") as progress:
@@ -85,11 +85,22 @@ def _embed(memory: "Recollect", config: "Config", model: str, *, yes: bool) -> i
     return len(embedded.refused)
 
 
+def _find_set(memory: "Recollect", name: str) -> str | None:
+    """Find the set that a person means, who need not know a model's whole name."""
+    from recollect.embedders.naming import parse_model
+
+    models = [each.model for each in memory.store.vectors.sets()]
+    if name in models:
+        return name
+    whole = str(parse_model(name))
+    return next((model for model in models if model == whole or model.partition("#")[0] == whole), None)
+
+
 def _ask_first(terms: str) -> None:
     sys.stderr.write(f"{terms} Go on? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        sys.stderr.write("Nothing was embedded.\n")
+        sys.stderr.write("Nothing was embedded; --yes agrees beforehand.\n")
         raise typer.Exit(PROBLEM)
 
 

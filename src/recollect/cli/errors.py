@@ -3,7 +3,7 @@
 | code | meaning                                                            |
 |------|--------------------------------------------------------------------|
 | 0    | done; a recall that finds nothing too                              |
-| 1    | `doctor`, `import` or `bench gate` found a problem, or you said no |
+| 1    | a problem in `doctor`, `import`, `embed`, `bench gate`; or a no    |
 | 2    | the command or its input cannot be taken as given                  |
 | 3    | no such memory, or an id that fits several                         |
 | 4    | a conflict: it changed meanwhile, or the id is taken               |

@@ -110,6 +110,7 @@ def why_not(
             memory, query, project=project, everywhere=everywhere, sessions=sessions, categories=categories,
             before=before, as_of=as_of, sort=sort, limit=limit, budget=budget, exclude=exclude,
         )  # fmt: skip
+        memory.catch_up(_CATCH_UP_SECONDS)
         verdict = memory.why_not(asked, ref.id)
     if json:
         from dataclasses import asdict

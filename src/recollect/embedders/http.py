@@ -17,7 +17,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from recollect.core.errors import EmbedderBusy, EmbedderError
+from recollect.core.errors import EmbedderBusy, EmbedderError, TextRefused
 
 if TYPE_CHECKING:
     import httpx2
@@ -27,6 +27,8 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 20.0
 LONGEST_REQUEST = 60.0
 LARGEST_ANSWER = 64_000_000
 LONGEST_QUOTE = 200
+
+_ABOUT_THE_TEXT = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,9 @@ class Transport:
         if outcome.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             state = "refused the key that is set by" if self._key.value else "wants a key: set"
             raise EmbedderError(f"{self._host} {state} {self._key.variable} (status {outcome.status}).")
-        raise EmbedderError(f"{self._host} refused to embed: {said}. See the model's name and its options.")
+        message = f"{self._host} refused to embed: {said}. See the model's name and its options."
+        # It may be the text: too long, or nothing that the model can read.
+        raise TextRefused(message) if outcome.status in _ABOUT_THE_TEXT else EmbedderError(message)
 
     def _reason(self, outcome: _Outcome) -> str:
         if outcome.failure:

@@ -17,11 +17,13 @@ from recollect.core.ports import Store, Waiting
 from recollect.core.vectors import pack
 from recollect.service.gate import Gate, Gates
 
+MANY: Final = 8
+"""Where a model refuses as many texts and has taken none, it is not the texts."""
 SMALL_BATCH: Final = 8
 BATCH: Final = 64
 """Few enough that a kill costs a second or two of work, many enough that the model is kept busy."""
 
-Refused = tuple[Ref, int]
+Queued = tuple[Ref, int]
 """A memory, in the state that it was queued in."""
 Progress = Callable[[int, int], None]
 """Told how many are done, and how many in all."""
@@ -42,14 +44,13 @@ def embed_waiting(
     progress: Progress = lambda _done, _total: None,
     batch: int = BATCH,
     stop: Callable[[], bool] = lambda: False,
-    refused: dict[Refused, str] | None = None,
+    refused: dict[Queued, str] | None = None,
 ) -> Embedded:
     """Embed all that waits for the gate's model, unless told to stop between two batches.
 
     `refused` holds what the model refused before and is not asked again; what it refuses now is added.
     """
-    total = next((each.waiting for each in store.vectors.sets() if each.model == gate.model), 0)
-    kept = 0
+    kept, total = 0, None
     refused = {} if refused is None else refused
     while not stop():
         waiting = [
@@ -57,8 +58,13 @@ def embed_waiting(
         ]
         if not waiting:
             break
+        total = _count_waiting(store, gate.model) if total is None else total
         made = _embed(gate, waiting, refused)
-        kept += store.vectors.keep(gate.model, made)
+        if made:
+            kept += store.vectors.keep(gate.model, made)
+        elif not kept and len(waiting) >= MANY:
+            reasons = [refused.pop(_name(each)) for each in waiting]
+            raise EmbedderError(reasons[0])
         progress(kept, total)
     return Embedded(kept, tuple((ref, reason) for (ref, _), reason in refused.items()))
 
@@ -72,7 +78,7 @@ def build(store: Store, gate: Gate, *, progress: Progress = lambda _done, _total
 
 
 def catch_up(store: Store, gates: Gates, seconds: float) -> None:
-    """Load the active model and embed what little waits before a recall, for so long; the rest stays queued.
+    """Load the active model, then embed what little waits before a recall, for so long; the rest stays queued.
 
     Whatever is wrong with the model, the recall's own dense leg meets it too, and says it.
     """
@@ -94,7 +100,7 @@ def catch_up(store: Store, gates: Gates, seconds: float) -> None:
     thread.join(seconds)
 
 
-def _embed(gate: Gate, waiting: Sequence[Waiting], refused: dict[Refused, str]) -> list[tuple[Waiting, bytes]]:
+def _embed(gate: Gate, waiting: Sequence[Waiting], refused: dict[Queued, str]) -> list[tuple[Waiting, bytes]]:
     """Embed some; what the model refuses is looked for by halves, so that one bad text does not hold up the rest."""
     try:
         return [(each, pack(vector)) for each, vector in zip(waiting, gate.embed(waiting), strict=True)]
@@ -110,5 +116,9 @@ def _embed(gate: Gate, waiting: Sequence[Waiting], refused: dict[Refused, str]) 
         return []
 
 
-def _name(waiting: Waiting) -> Refused:
+def _count_waiting(store: Store, model: str) -> int:
+    return next((each.waiting for each in store.vectors.sets() if each.model == model), 0)
+
+
+def _name(waiting: Waiting) -> Queued:
     return Ref(waiting.memory.space, waiting.memory.id), waiting.ticket

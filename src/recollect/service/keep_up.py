@@ -7,9 +7,9 @@ import logging
 import threading
 from typing import Final
 
-from recollect.core.errors import EmbedderBusy, RecollectError
+from recollect.core.errors import EmbedderBusy
 from recollect.core.ports import Store
-from recollect.service.embed import Refused, embed_waiting
+from recollect.service.embed import Queued, embed_waiting
 from recollect.service.gate import Gates
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0
@@ -26,7 +26,7 @@ class KeepUp:
         self._gates = gates
         self._seconds = seconds
         self._stop = threading.Event()
-        self._refused: dict[str, dict[Refused, str]] = {}
+        self._refused: dict[str, dict[Queued, str]] = {}
         """What each model refused: it is not sent again as long as it is the same."""
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
 
@@ -55,7 +55,7 @@ class KeepUp:
         except EmbedderBusy as error:
             _log.info("embedding waits: %s", error)
             return BUSY_SECONDS
-        except RecollectError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the thread for good
             _log.warning("memories are not embedded: %s", error)
             return SECONDS_AFTER_TROUBLE
         return self._seconds

@@ -78,7 +78,7 @@ def recall(store: Store, query: Query, reranker: Reranker | None = None) -> Reca
         served,
         present,
         answers,
-        floors=settings.by_leg("floor"),
+        floors=_floors(answers, settings),
         limit=query.limit,
         budget=query.budget,
     )
@@ -181,6 +181,12 @@ def _notices(store: Store, query: Query, answers: Sequence[LegAnswer], opinions:
     if by_meaning and (waiting := store.vectors.count_waiting(query.scope.spaces)):
         left_out.append(f"{waiting:,} {'memory waits' if waiting == 1 else 'memories wait'} to be found by meaning.")
     return tuple(left_out)
+
+
+def _floors(answers: Sequence[LegAnswer], settings: Settings) -> dict[str, float]:
+    """Give the floors of the legs that answered: one that could not has no evidence to ask for."""
+    answering = {answer.leg for answer in answers if answer.failure is None}
+    return {leg: floor for leg, floor in settings.by_leg("floor").items() if leg in answering}
 
 
 def _apply_prior(

@@ -1,6 +1,6 @@
 """The vectors of one set and one space, held in memory as a matrix that follows the table.
 
-Kept as halves on disk, computed in float32: a product in halves is thirty times slower (EVIDENCE 6).
+Kept as halves on disk, computed in float32: a product in halves is thirty times slower.
 """
 
 import sqlite3

@@ -52,7 +52,7 @@ SELECT h.id, m.id, ABS(m.place - h.place)
 FROM {table} AS h JOIN {table} AS m
 ON m.space = h.space AND m.project = h.project AND m.session = h.session
 AND m.place BETWEEN h.place - ? AND h.place + ? AND m.place <> h.place
-WHERE h.space = (SELECT key FROM spaces WHERE id = ?) AND h.id IN ({some}) AND {conditions}
+WHERE h.space = (SELECT key FROM spaces WHERE id = ?) AND h.id IN ({some}) AND h.session IS NOT NULL AND {conditions}
 """
 
 

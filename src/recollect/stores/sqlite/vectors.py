@@ -96,7 +96,7 @@ class SqliteVectors:
                 dimension = _check_dimension(connection, key, model, dimension, len(vector) // 2)
                 space, row = taken
                 connection.execute(
-                    "INSERT INTO vectors (space, vector_set, memory, revision, vector) VALUES (?, ?, ?, ?, ?)",
+                    "REPLACE INTO vectors (space, vector_set, memory, revision, vector) VALUES (?, ?, ?, ?, ?)",
                     (space, key, row, revision, vector),
                 )
                 kept += 1
