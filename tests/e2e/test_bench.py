@@ -145,7 +145,7 @@ def test_what_cannot_be_measured_is_refused_with_what_to_do(
 
 def test_the_arms_are_listed(cli: CommandLine) -> None:
     """By name, with what they are."""
-    assert "the seeds' recipe" in cli.say("bench", "arms")
+    assert "a common recipe" in cli.say("bench", "arms")
     assert {"lexical", "default"} <= {arm["name"] for arm in cli.data("bench", "arms")}
 
 

@@ -16,28 +16,34 @@ RANKING = [Scored(ref_of(1), 1.0), Scored(ref_of(2), 0.9), Scored(ref_of(3), 0.5
 
 
 def test_relevance_weighs_importance_a_little() -> None:
-    """Sorting by relevance multiplies the standing between weakest and best by 0.7 + 0.3 x importance."""
+    """Sorting by relevance multiplies what a score has above the weakest by 0.7 + 0.3 x importance."""
     assert apply_prior(RANKING, MEMORIES, "relevance") == (
-        Scored(ref_of(2), about(0.8)),
-        Scored(ref_of(1), about(0.7)),
-        Scored(ref_of(3), 0.0),
+        Scored(ref_of(2), about(0.9)),
+        Scored(ref_of(1), about(0.5 + 0.5 * 0.7)),
+        Scored(ref_of(3), 0.5),
     )
 
 
 def test_importance_weighs_it_more() -> None:
     """Sorting by importance multiplies it by 0.4 + 0.6 x importance."""
     assert apply_prior(RANKING, MEMORIES, "importance") == (
-        Scored(ref_of(2), about(0.8)),
-        Scored(ref_of(1), about(0.4)),
-        Scored(ref_of(3), 0.0),
+        Scored(ref_of(2), about(0.9)),
+        Scored(ref_of(1), about(0.5 + 0.5 * 0.4)),
+        Scored(ref_of(3), 0.5),
     )
+
+
+def test_importance_tells_equals_apart() -> None:
+    """Where all score alike, the important one comes first."""
+    tied = [Scored(item.ref, 0.5) for item in RANKING]
+    assert [item.ref for item in apply_prior(tied, MEMORIES, "relevance")] == [ref_of(2), ref_of(3), ref_of(1)]
 
 
 def test_importance_does_not_depend_on_the_scale_of_scores() -> None:
     """Scores that lie close together, as cosines do, leave importance no more to say than others."""
     close = [Scored(item.ref, 0.9 + item.score / 100) for item in RANKING]
     assert apply_prior(close, MEMORIES, "relevance") == tuple(
-        Scored(item.ref, about(item.score)) for item in apply_prior(RANKING, MEMORIES, "relevance")
+        Scored(item.ref, about(0.9 + item.score / 100)) for item in apply_prior(RANKING, MEMORIES, "relevance")
     )
 
 

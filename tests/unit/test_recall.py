@@ -60,7 +60,7 @@ def test_a_stage_that_is_off_changes_nothing() -> None:
     rankings = {stage.name: stage.ranking for stage in answer.trace.stages}
     assert rankings["fusion"] == rankings["spread"] == rankings["rerank"]
     assert [item.score for item in rankings["fusion"]] == [1.0, 0.5]
-    assert [item.score for item in rankings["prior"]] == [about(0.85), 0.0]
+    assert [item.score for item in rankings["prior"]] == [about(0.925), 0.5]
 
 
 def test_exclude_is_handed_to_the_legs() -> None:
@@ -79,8 +79,8 @@ def test_a_leg_that_fails_is_left_out_and_named() -> None:
     answer = recall(store, make_query())
     assert answer.notices == ("exact was left out: it failed: disk gone.",)
     assert [(found.memory.id, found.score) for found in answer.results] == [
-        (id_of(2), about(0.85)),
-        (id_of(1), 0.0),
+        (id_of(2), about(0.925)),
+        (id_of(1), 0.5),
     ]
 
 
@@ -98,9 +98,9 @@ def test_several_spaces_are_merged_by_raw_score() -> None:
     scores = {ref_of(1, "mine"): 2.0, ref_of(2, "ours"): 1.0, ref_of(3, "ours"): 4.0}
     answer = recall(DictStore([mine, ours, best], [TellingLeg("lexical", scores)]), make_query("x", "mine", "ours"))
     assert [(found.memory, found.score) for found in answer.results] == [
-        (best, about(0.85)),
-        (mine, about(0.85 / 3)),
-        (ours, 0.0),
+        (best, about(0.25 + 0.75 * 0.85)),
+        (mine, about(0.25 + 0.25 * 0.85)),
+        (ours, 0.25),
     ]
 
 

@@ -79,16 +79,9 @@ def _stage_rows(ways: Mapping[Ref, Sequence[Step]], legs: set[str], sort: Sort) 
             continue
         # Before `links`, what is served may not have been there itself, but what it replaces was.
         ref = min(ways, key=lambda each: (ways[each][place].rank is None, ways[each][place].rank))
-        words = [_prior(ways[ref], sort)] * (step.stage == "prior") + [f"through {short(ref)}"] * (ref != own)
+        by_time = step.stage == "prior" and sort == "recency"
+        words = ["by time alone"] * by_time + [f"through {short(ref)}"] * (ref != own)
         yield _row(ways[ref][place], Text("  ".join(words), DIM))
-
-
-def _prior(way: Sequence[Step], sort: Sort) -> str:
-    """Say what a memory's importance made of its score."""
-    if sort == "recency":
-        return "by time alone"
-    fusion, prior = (next((step.score for step in way if step.stage == stage), None) for stage in ("fusion", "prior"))
-    return f"{_TIMES} {prior / fusion:.2f} for its importance" if fusion and prior is not None else ""
 
 
 def _row(step: Step, words: Text) -> Row:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from recollect.core.analysis import analyse, analyse_query
-from recollect.core.hits import Ref, Scored, scale
+from recollect.core.hits import Ref, Scored
 from recollect.core.memory import Memory
 from recollect.core.query import Sort
 
@@ -14,23 +14,25 @@ NEWEST_AMONG: Final = 20
 _COMMON: Final = 0.5
 """What part of the longer of two statements must be the same."""
 _MULTIPLIERS: Final[dict[Sort, tuple[float, float]]] = {"relevance": (0.7, 0.3), "importance": (0.4, 0.6)}
-"""Standing x (base + slope x importance). Importance is a prior, not a further leg: it lifts what was found."""
+"""What a score has above the weakest x (base + slope x importance): no further leg, it lifts what was found."""
 _WORD: Final = re.compile(r"\w+")
 
 
 def apply_prior(ranking: Sequence[Scored], memories: Mapping[Ref, Memory], sort: Sort) -> tuple[Scored, ...]:
     """Weigh each score by importance, or order by time alone; whatever is equal keeps its order.
 
-    What is weighed is where a score stands between the weakest candidate and the best. Fused scores lie close
-    together, and a multiplier on them as they are would let importance decide alone (decision 6).
+    What is weighed is how far a score stands above the weakest candidate's. Fused scores lie close together, and a
+    multiplier on them as they are would let importance decide alone (decision 6).
     """
     known = [item for item in ranking if item.ref in memories]
     if sort == "recency":
         return tuple(sorted(known, key=lambda item: memories[item.ref].created_at, reverse=True))
     base, slope = _MULTIPLIERS[sort]
-    weakest, best = (choose((item.score for item in known), default=0.0) for choose in (min, max))
+    scores = {item.score for item in known}
+    # Among equals there is no weakest: importance alone tells them apart.
+    weakest = min(scores) if len(scores) > 1 else 0.0
     weighed = [
-        Scored(item.ref, scale(item.score, weakest, best) * (base + slope * memories[item.ref].importance))
+        Scored(item.ref, weakest + (item.score - weakest) * (base + slope * memories[item.ref].importance))
         for item in known
     ]
     return tuple(sorted(weighed, key=lambda item: -item.score))
