@@ -59,13 +59,17 @@ def _statements(*texts: str) -> tuple[list[Scored], dict[Ref, Memory]]:
         ("What is the capital of Malta?", True),
         # Then the older one is what was asked about.
         ("Is Valletta the capital of Malta?", False),
+        # In its very words, though they are so common that no index has them.
+        ("capital of Malta is a", False),
         # Nothing that they share was asked about.
         ("Which city has the best port?", False),
     ],
 )
 def test_the_newer_of_two_statements_comes_first(query: str, swapped: bool) -> None:
     """Of two texts alike but for one span that was not asked about, the newer takes the older one's place and score."""
-    ranking, memories = _statements("The capital of Malta is Valletta.", "The capital of Malta is Mdina.")
+    ranking, memories = _statements(
+        "The capital of Malta is a city, Valletta.", "The capital of Malta is the city Mdina."
+    )
     ordered = put_newest_first(ranking, memories, query)
     assert [item.ref for item in ordered] == [ref_of(2), ref_of(1)] if swapped else [ref_of(1), ref_of(2)]
     assert [item.score for item in ordered] == ([1.0, 1.0] if swapped else [1.0, 0.99])

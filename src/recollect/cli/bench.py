@@ -308,6 +308,9 @@ def _show_run(run: "Run") -> None:
         _say("")
         _show([("measure", "set", "mean"), *special], left=2)
     _say("")
+    sizes = {name: each["bytes a memory"] for name, each in run.timings().get("sets", {}).items()}
+    _say(f"Bytes a memory: {', '.join(f'{name} {size:,}' for name, size in sizes.items())}.")
+    _say("")
 
 
 def _show(rows: "Sequence[Row]", left: int = 1) -> None:

@@ -8,6 +8,7 @@ from recollect.core.analysis import analyse, analyse_query
 from recollect.core.hits import Ref, Scored
 from recollect.core.memory import Memory
 from recollect.core.query import Sort
+from recollect.core.rerank import quotes
 
 NEWEST_AMONG: Final = 20
 """How many of the best are looked through for statements that replace each other."""
@@ -42,10 +43,14 @@ def put_newest_first(ranking: Sequence[Scored], memories: Mapping[Ref, Memory], 
     """Put, among the best, a statement before the older ones that say the same but for one thing not asked about."""
     asked = frozenset(analyse_query(query).terms)
     words = {item.ref: _WORD.findall(memories[item.ref].content.lower()) for item in ranking[:NEWEST_AMONG]}
+    # Who asks in the older one's very words asks for it.
+    quoting = {ref for ref in words if quotes(memories[ref].content, query)}
     ordered: list[Scored] = []
     for item in ranking[:NEWEST_AMONG]:
         made = memories[item.ref].created_at
         for place, other in enumerate(ordered):
+            if other.ref in quoting and item.ref not in quoting:
+                continue
             if made > memories[other.ref].created_at and _replaces(words[item.ref], words[other.ref], asked):
                 ordered.insert(place, Scored(item.ref, other.score))
                 break

@@ -18,10 +18,7 @@ _WORD: Final = re.compile(r"\w+")
 
 def put_quoted_first(ranking: Sequence[Scored], memories: Mapping[Ref, Memory], query: str) -> tuple[Scored, ...]:
     """Move up what holds all words of the query in a row, in the order in which it stood."""
-    words = _WORD.findall(query.lower())
-    if len(words) < SHORTEST_QUOTE:
-        return tuple(ranking)
-    quoting = [item.ref for item in ranking if item.ref in memories and _quotes(memories[item.ref].content, words)]
+    quoting = [item.ref for item in ranking if item.ref in memories and quotes(memories[item.ref].content, query)]
     ahead = set(quoting)
     order = (*quoting, *(item.ref for item in ranking if item.ref not in ahead))
     return tuple(Scored(ref, item.score) for ref, item in zip(order, ranking, strict=True))
@@ -37,9 +34,11 @@ def rerank(ranking: Sequence[Scored], opinions: Mapping[Ref, float]) -> tuple[Sc
     return tuple(ordered)
 
 
-def _quotes(text: str, words: Sequence[str]) -> bool:
-    """Whether a text has these words in a row."""
-    text = text.lower()
+def quotes(text: str, query: str) -> bool:
+    """Whether a text has the words of a query in a row, and enough of them to be no accident."""
+    text, words = text.lower(), _WORD.findall(query.lower())
+    if len(words) < SHORTEST_QUOTE:
+        return False
     # Most texts lack the query's longest word, which is quickly seen.
     if max(words, key=len) not in text:
         return False
