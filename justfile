@@ -29,7 +29,9 @@ fmt:
 
 # pin the newest versions that fit pyproject.toml (needs uv)
 pin:
-    uv pip compile pyproject.toml --extra local --extra bench --group dev --universal --python-version 3.11 --generate-hashes --no-header --upgrade --quiet --output-file requirements/dev.txt
+    uv pip compile pyproject.toml --extra local --extra server --extra dev --extra telemetry --extra bench --group dev --universal --python-version 3.11 --generate-hashes --no-header --upgrade --quiet --output-file requirements/dev.txt
+    uv pip compile pyproject.toml --extra server --extra local --extra telemetry --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-header --upgrade --quiet --output-file requirements/server.txt
+    echo 'hatchling>=1.27' | uv pip compile - --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-header --upgrade --quiet --output-file requirements/build.txt
 
 model := env("RECOLLECT_MODELS_FOLDER", "../shared/models") / "all-MiniLM-L6-v2"
 sets := env("RECOLLECT_DATASETS", "../shared/datasets")
