@@ -5,11 +5,12 @@ Nothing here imitates a database: it offers what a recall asks of its ports, and
 
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, cast
 
-from recollect.core.hits import Hit, Ref, merge_hits
+from recollect.core.hits import Hit, Ref, Surroundings, merge_hits
 from recollect.core.memory import Link, Memory
 from recollect.core.ports import Count, Evidence, Leg, Links, Memories, Problem, SettingsKeeper, Vectors
 from recollect.core.query import Query, Scope
@@ -120,10 +121,18 @@ class _Kept:
             if (memory := self.memories.get(ref)) and (as_of is None or memory.created_at <= as_of)
         }
 
-    def neighbours(self, refs: Collection[Ref], scope: Scope, reach: int) -> dict[Ref, list[tuple[Ref, int]]]:
-        present = [(ref, memory) for ref, memory in self.memories.items() if scope.admits(memory)]
-        near = {ref: list(_near(self.memories.get(ref), present, reach)) for ref in refs}
-        return {ref: those for ref, those in near.items() if those}
+    def surroundings(
+        self, refs: Collection[Ref], scope: Scope, reach: int, exclude: Collection[str] = ()
+    ) -> Surroundings:
+        present = [
+            (ref, memory) for ref, memory in self.memories.items() if scope.admits(memory) and ref.id not in exclude
+        ]
+        near = {ref: found for ref in refs if (found := list(_near(self.memories.get(ref), present, reach)))}
+        counts = {}
+        for ref in near.keys() | {other for found in near.values() for other, _ in found}:
+            distances = [distance for _, distance in _near(self.memories.get(ref), present, reach)]
+            counts[ref] = tuple(distances.count(each + 1) for each in range(reach))
+        return Surroundings(near, counts)
 
 
 def _near(memory: Memory | None, others: Iterable[tuple[Ref, Memory]], reach: int) -> Iterable[tuple[Ref, int]]:
@@ -156,10 +165,10 @@ class _Embedded:
 class _Set:
     values: dict[str, Value]
 
-    def read(self) -> Settings:
+    def read(self, space: str | None = None) -> Settings:  # noqa: ARG002
         return Settings(self.values)
 
-    def set(self, name: str, value: Value | None) -> None:
+    def set(self, name: str, value: Value | None, space: str | None = None) -> None:
         raise NotImplementedError
 
 
@@ -181,6 +190,10 @@ class DictStore:
         self.vectors = cast("Vectors", _Embedded(waiting))
         self.settings: SettingsKeeper = _Set(dict(settings or {}))
         self.legs = legs
+        self.asks_in_turn = False
+
+    def reading(self, query: Query) -> AbstractContextManager[None]:  # noqa: ARG002
+        return nullcontext()
 
     def last_change(self, space: str) -> Memory | Link | None:
         raise NotImplementedError

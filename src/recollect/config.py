@@ -8,6 +8,9 @@
 | RECOLLECT_RERANKER     | the cross-encoder for the setting `rerank`           | none           |
 | RECOLLECT_SPACE        | the space to write to and recall from                | personal       |
 | RECOLLECT_PROJECT      | the project to stand in; empty for none              | from git       |
+| RECOLLECT_DATABASE_URL | the server's Postgres: postgresql://USER@HOST/NAME   |                |
+| RECOLLECT_WORKER_DATABASE_URL | the same for workers, past a pooler           | the one above  |
+| OTEL_EXPORTER_OTLP_ENDPOINT | where the server's traces go                    | nowhere        |
 | OPENAI_API_KEY         | the key for OpenAI, sent to no other server          |                |
 | VOYAGE_API_KEY         | the key for Voyage, likewise                         |                |
 | COHERE_API_KEY         | the key for Cohere, likewise; also as CO_API_KEY     |                |
@@ -31,7 +34,15 @@ class Config:
     """What overrides the project of that folder; empty means none."""
     models: str = field(default_factory=lambda: _models({}))
     reranker: str = ""
-    # Left out of what a traceback or a log may show.
+    # Left out of what a traceback or a log may show: these hold passwords.
+    database: str = field(default="", repr=False)
+    """The address of the server's Postgres; a laptop has none."""
+    worker_database: str = field(default="", repr=False)
+    """The address that workers reach it at, if it is another one: a pooler does not pass on what wakes them."""
+    postgres: str = field(default_factory=lambda: _postgres({}))
+    """The folder of the Postgres that `recollect dev` starts."""
+    traces: str = ""
+    """The address of a collector of traces; without one there are none."""
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The keys that are set, by their variable."""
 
@@ -46,6 +57,10 @@ def read_config(environment: Mapping[str, str] | None = None) -> Config:
         project=environment.get("RECOLLECT_PROJECT"),
         models=_models(environment),
         reranker=environment.get("RECOLLECT_RERANKER", ""),
+        database=environment.get("RECOLLECT_DATABASE_URL", "").strip(),
+        worker_database=environment.get("RECOLLECT_WORKER_DATABASE_URL", "").strip(),
+        postgres=_postgres(environment),
+        traces=environment.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip(),
         keys=_keys(environment),
     )
 
@@ -56,6 +71,10 @@ def _home(environment: Mapping[str, str]) -> str:
 
 def _models(environment: Mapping[str, str]) -> str:
     return os.path.expanduser(environment.get("RECOLLECT_MODELS") or os.path.join(_home(environment), "models"))
+
+
+def _postgres(environment: Mapping[str, str]) -> str:
+    return os.path.expanduser(os.path.join(_home(environment), "postgres"))
 
 
 def _keys(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,13 +1,25 @@
 """Puts the parts together, importing each when it is asked for: the only file that knows all of them."""
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from recollect.config import Config, read_config
+from recollect.core.errors import BadSetting, StoreError
 from recollect.core.ports import Embedder, EmbedQuery, Reranker, Store
 from recollect.service.gate import Gates
 from recollect.service.recollect import Recollect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from recollect.core.access import Caller
+    from recollect.core.directory import Directory
+    from recollect.service.server import Server
+    from recollect.stores.postgres.database import Database
+    from recollect.stores.postgres.jobs import JobLag
 
 
 def open_recollect(config: Config | None = None) -> Recollect:
@@ -16,7 +28,7 @@ def open_recollect(config: Config | None = None) -> Recollect:
     gates = Gates(lambda model: open_embedder(model, config))
     return Recollect(
         store=_open_store(config.store, gates.embed_query),
-        clock=lambda: datetime.now(UTC),
+        clock=_now,
         random=_random_bits,
         space=config.space,
         project=_project(config),
@@ -28,6 +40,90 @@ def open_recollect(config: Config | None = None) -> Recollect:
 def open_file(path: str | os.PathLike[str], *, space: str = "personal", project: str | None = None) -> Recollect:
     """Open a store by its path, outside any project: for Python programs."""
     return open_recollect(replace(read_config(), store=os.fspath(path), space=space, folder=".", project=project or ""))
+
+
+def open_server(config: Config | None = None, *, connections: int | None = None) -> "Server":
+    """Open the database that the environment or a configuration names, for many callers; its schema must be ours."""
+    from recollect.service.server import Server
+
+    config = read_config() if config is None else config
+    gates = Gates(lambda model: open_embedder(model, config))
+    database = open_database(config, size=connections)
+    # Only where there are psycopg and a database.
+    from recollect.stores.postgres.audit import PostgresLog
+    from recollect.stores.postgres.directory import PostgresDirectory
+    from recollect.stores.postgres.health import examine_database
+    from recollect.stores.postgres.jobs import job_lag
+    from recollect.stores.postgres.keys import PostgresKeys
+    from recollect.stores.postgres.store import PostgresStore
+
+    log = PostgresLog(database, _now)
+
+    def view(caller: "Caller | None") -> "Database":
+        return database if caller is None else database.as_caller(caller)
+
+    def lag() -> "JobLag":
+        with database.read() as connection:
+            return job_lag(connection)
+
+    def close() -> None:
+        log.close()
+        database.close()
+
+    return Server(
+        open_store=lambda caller: PostgresStore(
+            view(caller), embed_query=gates.embed_query, recall_query=gates.recall_query
+        ),
+        open_directory=lambda caller: PostgresDirectory(view(caller), _now),
+        keys=PostgresKeys(database, _now),
+        log=log,
+        clock=_now,
+        random=_random_bits,
+        gates=gates,
+        reranker=_open_reranker(config),
+        examine=lambda: examine_database(database),
+        pool_stats=database.pool.get_stats,
+        job_lag=lag,
+        close=close,
+    )
+
+
+@contextmanager
+def open_directory(config: Config) -> "Iterator[Directory]":
+    """Open the directory of people, spaces and keys as the operator has it."""
+    database = open_database(config, size=1)
+    from recollect.stores.postgres.directory import PostgresDirectory
+
+    try:
+        yield PostgresDirectory(database, _now)
+    finally:
+        database.close()
+
+
+def open_database(config: Config, *, size: int | None = None) -> "Database":
+    """Open the server's database, as the operator; refuse one whose schema is not this program's."""
+    address = database_address(config)
+    from recollect.stores.postgres.database import POOL_SIZE, Database
+    from recollect.stores.postgres.migrate import check
+
+    check(address)
+    return Database.open(address, size=POOL_SIZE if size is None else size)
+
+
+def database_address(config: Config) -> str:
+    """Give the address of the server's database, once it is sure that there is one and that it can be spoken to."""
+    if not config.database:
+        raise BadSetting(
+            "RECOLLECT_DATABASE_URL is not set: it names the server's Postgres, such as "
+            "postgresql://recollect@localhost/recollect. `recollect dev` starts one for trying out."
+        )
+    try:
+        import alembic  # noqa: F401
+        import procrastinate  # noqa: F401
+        import psycopg_pool  # noqa: F401
+    except ImportError as error:
+        raise StoreError(f"The server needs more packages ({error}). Run: pip install 'recollect[server]'") from error
+    return config.database
 
 
 def open_embedder(model: str, config: Config | None = None, *, allow_download: bool = False) -> Embedder:
@@ -58,6 +154,10 @@ def open_embedder(model: str, config: Config | None = None, *, allow_download: b
     from recollect.embedders.openai import open_openai
 
     return open_openai(named, key)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def _random_bits(count: int) -> int:

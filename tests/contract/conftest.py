@@ -6,30 +6,47 @@ from typing import Final
 
 import pytest
 
+from callers import open_walled
 from fakes import ToyEmbedder
 from recollect.core.ports import Store
 from recollect.service.gate import Gates
 
+SPACES: Final = ("personal", "ours", "theirs", "another")
+"""Every space that the tests write to: on a server a caller's writes make none."""
 
-def _open_sqlite(folder: Path) -> Store:
+
+def _open_sqlite(where: str) -> Store:
     from recollect.stores.sqlite.store import SqliteStore
 
-    return SqliteStore(str(folder / "memory.db"), embed_query=Gates(ToyEmbedder).embed_query)
+    return SqliteStore(where, embed_query=Gates(ToyEmbedder).embed_query)
 
 
-OPENERS: Final[dict[str, Callable[[Path], Store]]] = {"sqlite": _open_sqlite}
+def _open_postgres(where: str) -> Store:
+    """Open it as one caller has it: if everything works behind the walls, it does for the operator."""
+    return open_walled(where, SPACES, embed_query=Gates(ToyEmbedder).embed_query)
+
+
+OPENERS: Final[dict[str, Callable[[str], Store]]] = {"sqlite": _open_sqlite, "postgres": _open_postgres}
 
 
 @pytest.fixture(params=OPENERS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = OPENERS[request.param](tmp_path)
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Give where a store is: a file, or a database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "memory.db")
+    return str(request.getfixturevalue("empty_store_database"))
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, where: str) -> Iterator[Store]:
+    opened = OPENERS[request.node.callspec.params["where"]](where)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def other(request: pytest.FixtureRequest, store: Store, tmp_path: Path) -> Iterator[Store]:  # noqa: ARG001 - made first
+def other(request: pytest.FixtureRequest, store: Store, where: str) -> Iterator[Store]:  # noqa: ARG001 - made first
     """Give the same store once more, as another process has it."""
-    opened = OPENERS[request.node.callspec.params["store"]](tmp_path)
+    opened = OPENERS[request.node.callspec.params["where"]](where)
     yield opened
     opened.close()

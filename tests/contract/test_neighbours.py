@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from making import at, change_memory, forget_memory, make_memory, ref_of
-from recollect.core.hits import Ref
+from recollect.core.hits import Ref, Surroundings
 from recollect.core.memory import Memory
 from recollect.core.ports import Store
 from recollect.core.query import Scope
@@ -19,7 +19,7 @@ def _turns(*places: int, **fields: Any) -> list[Memory]:  # noqa: ANN401
 
 
 def _near(store: Store, number: int, scope: Scope = ALL, reach: int = 3) -> set[tuple[Ref, int]]:
-    near = store.memories.neighbours([ref_of(number)], scope, reach).get(ref_of(number), [])
+    near = store.memories.surroundings([ref_of(number)], scope, reach).near.get(ref_of(number), [])
     assert len(near) == len(set(near))
     return set(near)
 
@@ -42,11 +42,11 @@ def test_many_are_looked_up_at_once(store: Store) -> None:
     store.memories.add(_turns(*range(1, 1202)))
     store.memories.add(_turns(1, 2, space="ours"))
     asked = [*(ref_of(n) for n in range(1, 1202)), ref_of(1, "ours"), ref_of(5000), Ref("personal", "no id")]
-    near = store.memories.neighbours(asked, ALL, 1)
+    near = store.memories.surroundings(asked, ALL, 1).near
     assert near.keys() == {*asked[:1201], ref_of(1, "ours")}
     assert near[ref_of(1, "ours")] == [(ref_of(2, "ours"), 1)]
     assert set(near[ref_of(700)]) == _at((699, 1), (701, 1))
-    assert store.memories.neighbours([], ALL, 3) == {}
+    assert store.memories.surroundings([], ALL, 3) == Surroundings()
 
 
 def test_a_memory_is_not_next_to_itself_nor_to_what_shares_its_place(store: Store) -> None:
@@ -60,7 +60,7 @@ def test_what_has_no_session_or_no_place_has_no_neighbours(store: Store) -> None
     """Places count within a session, and only there."""
     store.memories.add([make_memory(n, place=n) for n in (1, 2)])
     store.memories.add([make_memory(n, session="s1") for n in (3, 4)])
-    assert store.memories.neighbours([ref_of(n) for n in (1, 2, 3, 4)], ALL, 3) == {}
+    assert store.memories.surroundings([ref_of(n) for n in (1, 2, 3, 4)], ALL, 3).near == {}
 
 
 def test_other_sessions_projects_and_spaces_are_not_next_to_it(store: Store) -> None:

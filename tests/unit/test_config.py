@@ -74,3 +74,28 @@ def test_keys_are_read_and_not_shown() -> None:
     assert config.keys == {"OPENAI_API_KEY": "sk-1", "VOYAGE_API_KEY": "pa-2", "COHERE_API_KEY": "co-3"}
     assert read_config({"COHERE_API_KEY": "long", "CO_API_KEY": "short"}).keys == {"COHERE_API_KEY": "long"}
     assert "sk-1" not in repr(config)
+
+
+def test_the_database_is_read_and_not_shown() -> None:
+    """The address of the server's Postgres may hold a password, so no print of a configuration has it."""
+    config = read_config({"RECOLLECT_DATABASE_URL": "postgresql://ana:secret@db/recollect\n"})
+    assert config.database == "postgresql://ana:secret@db/recollect"
+    assert "secret" not in repr(config)
+    assert read_config({}).database == ""
+
+
+def test_the_server_and_its_workers_may_have_addresses_of_their_own() -> None:
+    """A worker's address is kept apart from the server's, and neither is shown; `dev` has its folder in the home."""
+    config = read_config(
+        {
+            "RECOLLECT_HOME": "/data",
+            "RECOLLECT_DATABASE_URL": " postgresql://a:secret@pooler/r ",
+            "RECOLLECT_WORKER_DATABASE_URL": "postgresql://a:secret@postgres/r",
+        }
+    )
+    assert (config.database, config.worker_database) == (
+        "postgresql://a:secret@pooler/r",
+        "postgresql://a:secret@postgres/r",
+    )
+    assert "secret" not in repr(config)
+    assert config.postgres == os.path.join("/data", "postgres")

@@ -3,16 +3,17 @@
 from dataclasses import replace
 
 from making import make_answer, make_memory, ref_of
-from recollect.core.context import REACH, Neighbours, read_together, take_context
-from recollect.core.hits import LegAnswer, Ref
+from recollect.core.context import REACH, read_together, take_context
+from recollect.core.hits import LegAnswer, Surroundings
 
 PARTS = {"lexical": 1.0, "dense": 1.0}
 
 
-def _stand(number: int, *others: tuple[int, int]) -> Neighbours:
+def _stand(number: int, *others: tuple[int, int]) -> Surroundings:
     """Give who stands next to a memory, and it next to them: others by number, with their distances."""
-    near: dict[Ref, list[tuple[Ref, int]]] = {ref_of(number): [(ref_of(other), away) for other, away in others]}
-    return near | {ref_of(other): [(ref_of(number), away)] for other, away in others}
+    counts = {ref_of(other): tuple(int(away == each) for each in range(1, REACH + 1)) for other, away in others}
+    counts[ref_of(number)] = tuple(sum(away == each for _, away in others) for each in range(1, REACH + 1))
+    return Surroundings({ref_of(number): [(ref_of(other), away) for other, away in others]}, counts)
 
 
 def _found(answer: LegAnswer) -> list[int]:
@@ -22,7 +23,7 @@ def _found(answer: LegAnswer) -> list[int]:
 def test_without_neighbours_nothing_changes() -> None:
     """What belongs to no session is handed on as it came."""
     answers = (make_answer("lexical", {1: 2.0, 2: 1.0}), make_answer("dense", {3: 0.5}, least=-1.0))
-    assert take_context(answers, {}, PARTS) == answers
+    assert take_context(answers, Surroundings(), PARTS) == answers
     assert take_context(answers, _stand(9, (8, 1)), PARTS) == answers
 
 
@@ -47,13 +48,6 @@ def test_the_order_is_by_score_and_then_by_id() -> None:
     for others in (((9, 1), (4, 1)), ((4, 1), (9, 1))):
         (answer,) = take_context([make_answer("lexical", {6: 1.0})], _stand(6, *others), PARTS)
         assert _found(answer) == [6, 4, 9]
-
-
-def test_a_hit_that_left_its_session_meanwhile_is_no_error() -> None:
-    """A neighbour that no longer stands next to the hit that brought it is no reason to fail."""
-    near: Neighbours = {ref_of(1): [(ref_of(2), 1)], ref_of(2): []}
-    (answer,) = take_context([make_answer("lexical", {1: 1.0})], near, PARTS)
-    assert _found(answer)[0] == 1
 
 
 def test_the_frame_of_an_answer_stays() -> None:

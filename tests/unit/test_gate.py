@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from fakes import ToyEmbedder
 from making import make_memory
 from provider_server import Provider, serve, vector_of
 from recollect.core.errors import EmbedderError
@@ -13,7 +14,7 @@ from recollect.core.vectors import mean
 from recollect.embedders.http import Key
 from recollect.embedders.naming import parse_model
 from recollect.embedders.openai import open_openai
-from recollect.service.gate import Gate
+from recollect.service.gate import Gate, Gates
 
 PRIVATE = "the safe opens with 7319"
 
@@ -63,3 +64,9 @@ def test_a_short_turn_stands_between_its_own_words_and_what_was_said_before(prov
     together = "When do we deploy?\nOn Tuesdays."
     assert made == [mean([vector_of("On Tuesdays."), vector_of(together)]), mean([vector_of("When do we deploy?")])]
     assert provider.asked[0]["input"] == ["On Tuesdays.", together, "When do we deploy?"]
+
+
+def test_a_model_is_opened_by_any_of_its_names() -> None:
+    """Its gate is then had by the name that it has itself."""
+    gates = Gates(lambda _name: ToyEmbedder("toy"))
+    assert gates.open("any other") is gates.of("toy")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from making import StandingClock, at, id_of, open_recollect, ref_of
+from making import StandingClock, at, id_of, make_memory, open_recollect, ref_of
 from recollect.core.errors import Conflict, NotFound, Refused, TooLong
 from recollect.core.hits import Ref
 from recollect.service.recollect import Recollect
-from recollect.service.remember import forget, link, undo
+from recollect.service.remember import forget, link, restore, undo
 
 
 @pytest.fixture
@@ -192,6 +192,46 @@ def test_undo_of_a_new_memory_forgets_it(memory: Recollect) -> None:
     assert memory.undo(first.id).action == "forgotten"
     assert _found(memory, "one") == []
     assert memory.undo(first.id).deleted_at is None
+
+
+def test_only_what_is_forgotten_is_restored(memory: Recollect) -> None:
+    """A forgotten memory comes back as it last was; one that is there, or never was, is not touched."""
+    first = memory.remember("one", id=id_of(1))
+    memory.edit(first.id, content="two")
+    with pytest.raises(Conflict, match="is not forgotten"):
+        memory.restore(first.id)
+    memory.forget(first.id)
+    back = memory.restore(first.id)
+    assert (back.content, back.action, back.deleted_at, back.version) == ("two", "restored", None, 4)
+    assert _found(memory, "two") == ["two"]
+    with pytest.raises(NotFound, match="There is no memory"):
+        restore(memory.store, memory.clock, ref_of(2))
+
+
+def test_what_was_forgotten_all_along_is_not_restored(memory: Recollect) -> None:
+    """An import may hold a memory that never was there: it has no state to come back to."""
+    gone = make_memory(1, action="forgotten", deleted_at=at(1))
+    memory.store.memories.load([[gone]])
+    with pytest.raises(Conflict, match="in all of its past"):
+        memory.restore(gone.id)
+
+
+def test_keeping_says_whether_it_is_new(memory: Recollect) -> None:
+    """The first time it is, the second time it is not."""
+    assert memory.keep(make_memory(1)) == (make_memory(1), True)
+    assert memory.keep(make_memory(1)) == (make_memory(1), False)
+
+
+def test_what_was_sensitive_is_redacted_in_its_past(memory: Recollect, clock: StandingClock) -> None:
+    """Now it is shown if it is harmless now; looking back, only if it was so at all times."""
+    kept = memory.remember("swordfish", id=id_of(1))
+    for content, sensitive in (("hidden", True), ("harmless", False)):
+        clock.move()
+        memory.edit(kept.id, content=content, sensitive=sensitive)
+    assert memory.redact(memory.get(kept.id)).content == "harmless"
+    assert "swordfish" not in memory.redact(memory.get(kept.id, at(0)), at(0)).content
+    other = memory.remember("plain", id=id_of(2), at=at(0))
+    assert memory.redact(memory.get(other.id, at(0)), at(0)).content == "plain"
 
 
 def test_undo_without_an_id_takes_back_the_last_change_of_all(memory: Recollect) -> None:

@@ -233,7 +233,7 @@ def _plan(path: str, statement: str, *values: object) -> list[str]:
 
 def test_the_queue_is_read_no_further_than_asked(embedded: str) -> None:
     """Neither reading nor taking work, nor weighing one memory, looks through all there is: that costs hours."""
-    next_steps = _plan(embedded, _NEXT, work_of(1), 64)
+    next_steps = _plan(embedded, _NEXT, work_of(1), None, None, 64)
     assert not [step for step in next_steps if step.startswith("SCAN o") or "TEMP B-TREE" in step]
     take = _plan(embedded, _TAKE, "personal", work_of(1), 1, b"")
     assert "SEARCH outbox USING PRIMARY KEY (space=? AND work=? AND memory=?)" in take

@@ -73,6 +73,14 @@ def test_why_not_tells_what_the_legs_know() -> None:
     )
 
 
+def test_why_not_names_what_fusion_left_behind() -> None:
+    """What a leg found and all legs together did not bring on is told with where the leg had it."""
+    trace = Trace(answers=(make_answer("lexical", {1: 6.0, 8: 3.0}),), stages=TRACE.stages)
+    told = why_not(trace, ref_of(8), IN_SCOPE, {})
+    assert (told.stage, told.found) == ("fusion", False)
+    assert "lexical at rank 2" in told.reason
+
+
 def test_why_not_stops_at_the_scope() -> None:
     """A memory outside the scope is lost before any leg is asked."""
     assert why_not(Trace(), ref_of(1), Standing("forgotten", "It was forgotten."), {}) == WhyNot(

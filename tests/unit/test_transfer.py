@@ -9,9 +9,10 @@ import pytest
 
 from making import StandingClock, at, id_of, make_memory, open_recollect
 from recollect.core.errors import Refused
+from recollect.core.hits import Ref
 from recollect.core.record import to_record
 from recollect.service.recollect import Recollect
-from recollect.service.transfer import Imported
+from recollect.service.transfer import Imported, export_lines, import_lines
 
 HEADER = json.dumps({"recollect": "export", "format": 1})
 LINK = {
@@ -228,3 +229,17 @@ def test_an_export_does_not_carry_what_is_purged_meanwhile(memory: Recollect, ot
     memory.purge(one.id)
     outcome = other.import_lines([head, *lines])
     assert (outcome.added, outcome.links, outcome.problems) == (1, 0, [])
+
+
+def test_an_import_may_go_into_one_space(memory: Recollect, other: Recollect) -> None:
+    """Whatever space its records name, with their links; an export may be of one space and tells what it carries."""
+    memory.remember("one", id=id_of(1))
+    memory.remember("two", id=id_of(2))
+    memory.link(id_of(1), "see-also", id_of(2))
+    carried: list[Ref] = []
+    lines = list(export_lines(memory.store, ["personal"], carried.append))
+    assert carried == [Ref("personal", id_of(1)), Ref("personal", id_of(2))]
+    assert list(export_lines(memory.store, ["team"])) == [lines[0]]
+    assert import_lines(other.store, lines, into="team") == Imported(added=2, links=1)
+    assert [count.space for count in other.store.count()] == ["team"]
+    assert [line.replace("team", "personal") for line in export_lines(other.store, ["team"])] == lines

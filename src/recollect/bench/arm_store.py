@@ -41,10 +41,10 @@ class ArmSettings:
     def __init__(self, values: Mapping[str, Value]) -> None:
         self._settings = Settings(dict(values))
 
-    def read(self) -> Settings:
+    def read(self, space: str | None = None) -> Settings:  # noqa: ARG002 - an arm's hold everywhere
         return self._settings
 
-    def set(self, name: str, value: Value | None) -> None:
+    def set(self, name: str, value: Value | None, space: str | None = None) -> None:  # noqa: ARG002 - as above
         raise BenchError(f"An arm's settings stand as they are: {name} cannot become {value}.")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.core.hits import Hit, LegAnswer, Ref
+from recollect.core.hits import Hit, LegAnswer, Ref, Surroundings
 from recollect.core.memory import Memory
 
 SHARES: Final = (0.7, 0.35)
@@ -21,17 +21,14 @@ TURNS_BEFORE: Final = 2
 SHORT: Final = 120
 """Words up to which a turn is short: it says too little alone, and does not drown the one behind it."""
 
-Neighbours = Mapping[Ref, Sequence[tuple[Ref, int]]]
-"""What stands next to a memory, and how many places away."""
-
 
 def take_context(
-    answers: Sequence[LegAnswer], neighbours: Neighbours, parts: Mapping[str, float]
+    answers: Sequence[LegAnswer], surroundings: Surroundings, parts: Mapping[str, float]
 ) -> tuple[LegAnswer, ...]:
     """Let each leg's hits share with their neighbours, as far as that leg's part goes."""
-    if not neighbours:
+    if not surroundings.near:
         return tuple(answers)
-    return tuple(_share(answer, neighbours, parts.get(answer.leg, 0.0)) for answer in answers)
+    return tuple(_share(answer, surroundings, parts.get(answer.leg, 0.0)) for answer in answers)
 
 
 def read_together(memory: Memory, before: Sequence[Memory]) -> tuple[str, ...]:
@@ -44,26 +41,38 @@ def read_together(memory: Memory, before: Sequence[Memory]) -> tuple[str, ...]:
     return ("\n".join(turns),) if len(turns) > 1 else ()
 
 
-def _share(answer: LegAnswer, neighbours: Neighbours, part: float) -> LegAnswer:
+def _share(answer: LegAnswer, surroundings: Surroundings, part: float) -> LegAnswer:
+    """Hand each hit's score on to those next to it; who got something weighs it against all that they stand next to."""
     if not (part and answer.hits):
         return answer
-    own = {hit.ref: hit for hit in answer.hits}
-    # Whoever is reached reaches back, unless it left the session while this was looked up.
-    reached = {ref for ref, near in neighbours.items() if any(other in own for other, _ in near)}
-    hits = [_average(ref, own, neighbours.get(ref, ()), part) for ref in own.keys() | reached]
-    hits.sort(key=lambda hit: (-hit.score, hit.ref.id, hit.ref.space))
+    weights = (1.0, *(part * share for share in SHARES))
+    points: dict[Ref, list[float]] = {}
+    evidence: dict[Ref, float] = {}
+    for hit in answer.hits:
+        for ref, distance in ((hit.ref, 0), *surroundings.near.get(hit.ref, ())):
+            weight = weights[distance]
+            points.setdefault(ref, []).append(weight * hit.score)
+            # Not averaged: what speaks for the best of them speaks for their surroundings.
+            if hit.evidence * weight > evidence.get(ref, 0.0):
+                evidence[ref] = hit.evidence * weight
+    totals = _Totals(weights)
+    # fsum is exact, so the order in which neighbours came cannot show in the last digit.
+    scored = [
+        (-math.fsum(parts) / totals[surroundings.counts.get(ref, ())], ref.id, ref.space, ref)
+        for ref, parts in points.items()
+    ]
+    scored.sort()
     # A leg that was cut brings no more than it was asked for.
-    return replace(answer, hits=tuple(hits[: len(own)] if answer.cut else hits))
+    kept = scored[: len(answer.hits)] if answer.cut else scored
+    return replace(answer, hits=tuple(Hit(ref, -score, evidence.get(ref, 0.0)) for score, _, _, ref in kept))
 
 
-def _average(ref: Ref, own: Mapping[Ref, Hit], near: Sequence[tuple[Ref, int]], part: float) -> Hit:
-    """Weigh a memory's score, 0 if the leg did not find it, with those of all that stand next to it."""
-    weights = [(ref, 1.0), *((other, part * SHARES[distance - 1]) for other, distance in near)]
-    total = math.fsum(weight for _, weight in weights)
-    found = [(own[other], weight) for other, weight in weights if other in own]
-    return Hit(
-        ref,
-        math.fsum(weight * hit.score for hit, weight in found) / total,
-        # Not averaged: what speaks for the best of them speaks for their surroundings.
-        max(min(1.0, weight) * hit.evidence for hit, weight in found),
-    )
+class _Totals(dict[tuple[int, ...], float]):
+    """The weights of a memory and of all that stand next to it, added up, by how many those are at each distance."""
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        self._weights = weights[1:]
+
+    def __missing__(self, counts: tuple[int, ...]) -> float:
+        self[counts] = 1.0 + sum(count * weight for count, weight in zip(counts, self._weights, strict=False))
+        return self[counts]

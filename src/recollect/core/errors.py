@@ -4,6 +4,9 @@ RecollectError
 ├── Refused              the input cannot be kept as given
 │   └── TooLong          a memory over the length limit
 ├── NotFound             no such memory, or not one you may see
+├── NotAllowed           you may see it, but not do that
+├── Unauthorised         no key, or not one that holds
+├── TooMany              more than is let through at a time: wait a little
 ├── Ambiguous            a short id that fits several memories
 ├── Conflict             the memory changed since it was read, or the id is taken
 ├── BadQuery             a recall that cannot be asked
@@ -15,6 +18,7 @@ RecollectError
 │   └── TextRefused      it will not take this text, now or later
 └── StoreError           the store itself
     ├── StoreBusy        another process holds it for too long
+    ├── StoreAway        the database cannot be reached now
     ├── StoreDamaged     the file is not a healthy Recollect store
     └── StoreTooNew      written by a newer Recollect
 """
@@ -33,6 +37,18 @@ class TooLong(Refused):
 
 
 class NotFound(RecollectError):
+    pass
+
+
+class NotAllowed(RecollectError):
+    pass
+
+
+class Unauthorised(RecollectError):
+    pass
+
+
+class TooMany(RecollectError):
     pass
 
 
@@ -77,6 +93,10 @@ class StoreError(RecollectError):
 
 
 class StoreBusy(StoreError):
+    pass
+
+
+class StoreAway(StoreError):
     pass
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -40,6 +40,16 @@ class LegAnswer:
     milliseconds: float = 0.0
     failure: str | None = None
     cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where hits stand in their sessions."""
+
+    near: dict[Ref, list[tuple[Ref, int]]] = field(default_factory=dict)
+    """What stands next to each memory that was asked about, and how many places away."""
+    counts: dict[Ref, tuple[int, ...]] = field(default_factory=dict)
+    """How many stand one place away, two places away and so on, from each of those and of what stands next to them."""
 
 
 @dataclass(frozen=True, slots=True)

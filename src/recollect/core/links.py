@@ -88,6 +88,8 @@ def apply_links(
         scores.setdefault(serving, item.score)
         if serving != item.ref:
             replaced.setdefault(serving, []).append(item.ref)
+    if not links:
+        return tuple(Served(ref, score) for ref, score in scores.items())
     outgoing, incoming = _by_end(links, present)
     return tuple(
         Served(

@@ -3,6 +3,7 @@
 A memory is stored exactly as given or refused with a reason (`check`); nothing here trims or normalises.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ PATH_LIMIT: Final = 4096
 """Longest project or session: a folder's path can be one."""
 LABELS_LIMIT: Final = 64
 """Most tags, and most keywords, of one memory."""
+
+_ID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 LARGEST_PLACE: Final = (1 << 31) - 1
 LAST_YEAR: Final = 9999
@@ -91,10 +94,7 @@ def make_id(milliseconds: int, random_bits: int) -> str:
 
 
 def is_id(text: str) -> bool:
-    parts = text.split("-")
-    return [len(part) for part in parts] == [8, 4, 4, 4, 12] and all(
-        character in "0123456789abcdef" for part in parts for character in part
-    )
+    return _ID.fullmatch(text) is not None
 
 
 def check(memory: Memory, length_limit: int = DEFAULT_LENGTH_LIMIT) -> None:

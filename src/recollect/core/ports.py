@@ -1,11 +1,12 @@
 """What the outside must offer: a store with its legs and vectors, an embedder, a clock."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from recollect.core.hits import Hit, Ref
+from recollect.core.hits import Hit, Ref, Surroundings
 from recollect.core.memory import Link, Memory, Revision
 from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
@@ -111,8 +112,8 @@ class Vectors(Protocol):
     def begin(self, model: str) -> None:
         """Make a model's set, all memories queued for it; one that is there goes on where it stood."""
 
-    def waiting(self, model: str, limit: int) -> list[Waiting]:
-        """Give the next memories that want a vector of this model."""
+    def waiting(self, model: str, limit: int, space: str | None = None) -> list[Waiting]:
+        """Give the next memories that want a vector of this model, of all spaces or of one."""
 
     def keep(self, model: str, made: Sequence[tuple[Waiting, bytes]]) -> int:
         """Keep vectors, each once and only of what is still so; say how many that were."""
@@ -140,8 +141,10 @@ class Memories(Protocol):
     def get(self, refs: Collection[Ref], as_of: datetime | None = None) -> dict[Ref, Memory]:
         """Give those that exist, forgotten ones included, as they are or as they were."""
 
-    def neighbours(self, refs: Collection[Ref], scope: Scope, reach: int) -> dict[Ref, list[tuple[Ref, int]]]:
-        """Give what stands up to `reach` places from these in their sessions, inside the scope, and how far away."""
+    def surroundings(
+        self, refs: Collection[Ref], scope: Scope, reach: int, exclude: Collection[str] = ()
+    ) -> Surroundings:
+        """Give what stands up to `reach` places from these in their sessions, inside the scope and not excluded."""
 
     def resolve(self, spaces: Sequence[str], handle: str, limit: int = 10) -> list[Memory]:
         """Find memories, forgotten ones included, by their id or its last characters."""
@@ -174,9 +177,10 @@ class Links(Protocol):
 
 
 class SettingsKeeper(Protocol):
-    def read(self) -> Settings: ...
+    def read(self, space: str | None = None) -> Settings:
+        """Give the settings in force, for everybody or in one space, where a store lets spaces differ."""
 
-    def set(self, name: str, value: Value | None) -> None:
+    def set(self, name: str, value: Value | None, space: str | None = None) -> None:
         """Set a value; `None` goes back to the default."""
 
 
@@ -204,6 +208,28 @@ class Problem:
     remedy: str
 
 
+class Lag(Protocol):
+    """How far the background work is behind."""
+
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def seconds(self) -> float:
+        """How long the oldest job has waited."""
+
+    @property
+    def failed(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What there is to know of a database that can be reached and has this program's schema."""
+
+    schema: str = ""
+    by_meaning: bool = False
+    """Whether it can hold vectors."""
+
+
 class Store(Protocol):
     @property
     def memories(self) -> Memories: ...
@@ -215,6 +241,12 @@ class Store(Protocol):
     def settings(self) -> SettingsKeeper: ...
     @property
     def legs(self) -> Sequence[Leg]: ...
+    @property
+    def asks_in_turn(self) -> bool:
+        """Whether its legs share one connection, and so are asked one after the other."""
+
+    def reading(self, query: Query) -> AbstractContextManager[None]:
+        """Have what this thread reads be of one state, if the store can; what the query needs first is made before."""
 
     def count(self) -> list[Count]: ...
 

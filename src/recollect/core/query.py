@@ -53,7 +53,8 @@ class Scope:
 class Query:
     text: str
     scope: Scope
-    limit: int = DEFAULT_LIMIT
+    limit: int | None = DEFAULT_LIMIT
+    """How many memories to bring at most; `None` for as many as the setting says."""
     sort: Sort = "relevance"
     budget: int | None = None
     """Most tokens the answer may take, whole memories only."""
@@ -66,7 +67,8 @@ def check(query: Query) -> None:
     check_scope(query.scope)
     if not query.text.strip():
         raise BadQuery("Ask for something: the query is empty.")
-    check_limit(query.limit, LARGEST_LIMIT)
+    if query.limit is not None:
+        check_limit(query.limit, LARGEST_LIMIT)
     if query.sort not in SORTS:
         raise BadQuery(f"Sort by {', '.join(SORTS)}; {query.sort!r} is none of them.")
     if query.budget is not None and query.budget < 1:

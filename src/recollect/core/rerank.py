@@ -6,6 +6,7 @@ scores stay where they were, so what follows needs no other scale.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from recollect.core.hits import Ref, Scored
@@ -18,7 +19,12 @@ _WORD: Final = re.compile(r"\w+")
 
 def put_quoted_first(ranking: Sequence[Scored], memories: Mapping[Ref, Memory], query: str) -> tuple[Scored, ...]:
     """Move up what holds all words of the query in a row, in the order in which it stood."""
-    quoting = [item.ref for item in ranking if item.ref in memories and quotes(memories[item.ref].content, query)]
+    quoted = read_quote(query)
+    if quoted is None:
+        return tuple(ranking)
+    quoting = [item.ref for item in ranking if item.ref in memories and quoted.stands_in(memories[item.ref].content)]
+    if not quoting:
+        return tuple(ranking)
     ahead = set(quoting)
     order = (*quoting, *(item.ref for item in ranking if item.ref not in ahead))
     return tuple(Scored(ref, item.score) for ref, item in zip(order, ranking, strict=True))
@@ -34,13 +40,27 @@ def rerank(ranking: Sequence[Scored], opinions: Mapping[Ref, float]) -> tuple[Sc
     return tuple(ordered)
 
 
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The words of a query, to be looked for in a row."""
+
+    row: str
+    telling: str
+    """The longest of them: most texts lack it, which is quickly seen."""
+
+    def stands_in(self, text: str) -> bool:
+        text = text.lower()
+        # Each between blanks, so that one is not found inside another.
+        return self.telling in text and self.row in f" {' '.join(_WORD.findall(text))} "
+
+
+def read_quote(query: str) -> Quote | None:
+    """Read a query as a quotation; of too few words it would be an accident."""
+    words = _WORD.findall(query.lower())
+    return Quote(f" {' '.join(words)} ", max(words, key=len)) if len(words) >= SHORTEST_QUOTE else None
+
+
 def quotes(text: str, query: str) -> bool:
     """Whether a text has the words of a query in a row, and enough of them to be no accident."""
-    text, words = text.lower(), _WORD.findall(query.lower())
-    if len(words) < SHORTEST_QUOTE:
-        return False
-    # Most texts lack the query's longest word, which is quickly seen.
-    if max(words, key=len) not in text:
-        return False
-    # Each between blanks, so that one is not found inside another.
-    return f" {' '.join(words)} " in f" {' '.join(_WORD.findall(text))} "
+    quoted = read_quote(query)
+    return quoted is not None and quoted.stands_in(text)

@@ -88,6 +88,10 @@ def why_not(trace: Trace, ref: Ref, standing: Standing, evidence: Mapping[str, s
         )
     if (why := trace.left_out.get(ref)) is not None:
         return WhyNot("pack", f"It stood at rank {before}, {why}.", before)
+    ranks = {answer.leg: rank for answer in trace.answers for rank, hit in enumerate(answer.hits, 1) if hit.ref == ref}
+    if ranks:
+        where = ", ".join(f"{leg} at rank {rank}" for leg, rank in ranks.items())
+        return WhyNot("fusion", f"It was found by {where}, too far down for all legs together to bring it on.")
     failures = [f"{answer.leg} was left out ({answer.failure})" for answer in trace.answers if answer.failure]
     known = [f"{leg}: {words}" for leg, words in evidence.items()]
     return WhyNot("legs", "No leg brought it. " + "; ".join((*known, *failures)) + ".")

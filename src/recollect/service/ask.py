@@ -10,8 +10,15 @@ from recollect.core.ports import Leg
 from recollect.core.query import Query
 
 
-def ask_legs(legs: Sequence[Leg], query: Query, depth: int, seconds: float) -> tuple[LegAnswer, ...]:
-    """Ask all legs at once. A leg stops by itself when its time is over; one that does not is not waited for."""
+def ask_legs(
+    legs: Sequence[Leg], query: Query, depth: int, seconds: float, *, in_turn: bool = False
+) -> tuple[LegAnswer, ...]:
+    """Ask all legs at once. A leg stops by itself when its time is over; one that does not is not waited for.
+
+    Those that share a connection are asked in turn, here and now, each with all its time.
+    """
+    if in_turn:
+        return tuple(_Inquiry(leg, query, depth, seconds).answer() for leg in legs)
     inquiries = [_Inquiry(leg, query, depth, seconds) for leg in legs]
     for inquiry in inquiries:
         inquiry.start()
@@ -37,6 +44,13 @@ class _Inquiry:
             seconds = self._arguments[2]
             late = f"it took longer than {seconds * 1000:.0f} ms"
             return LegAnswer(self._leg.name, least=self._leg.least, milliseconds=seconds * 1000, failure=late)
+        return self._answer()
+
+    def answer(self) -> LegAnswer:
+        self._run()
+        return self._answer()
+
+    def _answer(self) -> LegAnswer:
         return LegAnswer(
             self._leg.name,
             tuple(self._hits),

@@ -45,20 +45,24 @@ def embed_waiting(
     batch: int = BATCH,
     stop: Callable[[], bool] = lambda: False,
     refused: dict[Queued, str] | None = None,
+    space: str | None = None,
 ) -> Embedded:
-    """Embed all that waits for the gate's model, unless told to stop between two batches.
+    """Embed all that waits for the gate's model, in all spaces or in one, unless told to stop between two batches.
 
     `refused` holds what the model refused before and is not asked again; what it refuses now is added.
     """
     kept, total = 0, None
     refused = {} if refused is None else refused
     while not stop():
-        waiting = [
-            each for each in store.vectors.waiting(gate.model, batch + len(refused)) if _name(each) not in refused
-        ]
+        next_ones = store.vectors.waiting(gate.model, batch + len(refused), space)
+        waiting = [each for each in next_ones if _name(each) not in refused]
         if not waiting:
+            # All that was refused and still waits is among these: what has changed since is no longer refused.
+            still = {_name(each) for each in next_ones}
+            for gone in refused.keys() - still:
+                del refused[gone]
             break
-        total = _count_waiting(store, gate.model) if total is None else total
+        total = _count_waiting(store, gate.model, space) if total is None else total
         made = _embed(gate, waiting, refused)
         if made:
             kept += store.vectors.keep(gate.model, made)
@@ -116,7 +120,9 @@ def _embed(gate: Gate, waiting: Sequence[Waiting], refused: dict[Queued, str]) -
         return []
 
 
-def _count_waiting(store: Store, model: str) -> int:
+def _count_waiting(store: Store, model: str, space: str | None) -> int:
+    if space is not None:
+        return store.vectors.count_waiting((space,))
     return next((each.waiting for each in store.vectors.sets() if each.model == model), 0)
 
 

@@ -6,12 +6,16 @@ one a text, all of the same length, of unit length.
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from recollect.core.context import read_together
 from recollect.core.errors import EmbedderError
 from recollect.core.ports import Embedder, Waiting
 from recollect.core.sensitivity import may_leave
 from recollect.core.vectors import Vector, mean, to_unit
+
+MOST_QUERIES: Final = 1000
+"""Whose vectors are kept: some megabytes."""
 
 
 class Gate:
@@ -64,6 +68,10 @@ class Gates:
         self._open = open_embedder
         self._gates: dict[str, Gate] = {}
         self._lock = threading.Lock()
+        self._asked: dict[tuple[str, str], list[float]] = {}
+        """The vectors of the last queries, oldest first: people repeat themselves, and so does `explain`."""
+        self._reused = 0
+        self._made = 0
 
     def of(self, model: str) -> Gate:
         with self._lock:
@@ -74,10 +82,37 @@ class Gates:
                 self._gates[model] = gate
             return self._gates[model]
 
+    def open(self, name: str) -> Gate:
+        """Open a model by any of its names."""
+        return self.add(self._open(name))
+
     def add(self, embedder: Embedder) -> Gate:
         """Take in an embedder that is open already."""
         with self._lock:
             return self._gates.setdefault(embedder.model, Gate(embedder))
 
+    def recall_query(self, model: str, text: str) -> list[float] | None:
+        """Give a query's vector if it was asked for lately."""
+        with self._lock:
+            vector = self._asked.pop((model, text), None)
+            if vector is not None:
+                self._asked[model, text] = vector
+            return vector
+
     def embed_query(self, model: str, text: str, seconds: float) -> list[float]:
-        return self.of(model).embed_query(text, seconds)
+        vector = self.recall_query(model, text)
+        if vector is not None:
+            with self._lock:
+                self._reused += 1
+            return vector
+        vector = self.of(model).embed_query(text, seconds)
+        with self._lock:
+            self._made += 1
+            self._asked[model, text] = vector
+            if len(self._asked) > MOST_QUERIES:
+                del self._asked[next(iter(self._asked))]
+        return vector
+
+    def count_queries(self) -> tuple[int, int]:
+        """Give how many vectors of queries were at hand, and how many had to be made."""
+        return self._reused, self._made

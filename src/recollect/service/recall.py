@@ -1,14 +1,14 @@
 """The path of a recall, composed: legs, context, fusion, spread, rerank, prior, links, pack."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from recollect.core import query as queries
-from recollect.core.context import REACH, Neighbours, take_context
+from recollect.core.context import REACH, take_context
 from recollect.core.errors import NotFound
 from recollect.core.fusion import LARGEST_WEIGHT, Normaliser, check_weights, convex, reciprocal_rank
-from recollect.core.hits import LegAnswer, Ref, Scored
+from recollect.core.hits import LegAnswer, Ref, Scored, Surroundings
 from recollect.core.links import Served, apply_links, newest_of
 from recollect.core.memory import Link, Memory
 from recollect.core.pack import LeftOutWhy, pack
@@ -44,26 +44,41 @@ class Recall:
     tokens: int
     trace: Trace
 
+    @property
+    def shown(self) -> Iterator[Memory]:
+        """Give every memory that the answer shows something of, its links' ends included."""
+        for result in self.results:
+            yield from (result.memory, *result.answers, *(memory for _, memory in result.pointers))
+
 
 def recall(store: Store, query: Query, reranker: Reranker | None = None) -> Recall:
     queries.check(query)
-    settings = store.settings.read()
+    with store.reading(query):
+        return _recall(store, query, reranker)
+
+
+def _recall(store: Store, query: Query, reranker: Reranker | None) -> Recall:
+    # Where spaces have settings of their own, those of the first one asked hold.
+    settings = store.settings.read(query.scope.spaces[0])
+    limit = settings.whole("limit") if query.limit is None else query.limit
+    query = replace(query, limit=limit)
     weights = settings.by_leg("weight")
     check_weights({leg.name: weights[leg.name] for leg in store.legs})
     path = _Path()
 
     legs = [leg for leg in store.legs if weights[leg.name]]
-    depth = max(settings.whole("depth"), query.limit)
-    answers = ask_legs(legs, query, depth, settings.number("leg-timeout-ms") / 1000)
+    depth = max(settings.whole("depth"), limit)
+    answers = ask_legs(legs, query, depth, settings.number("leg-timeout-ms") / 1000, in_turn=store.asks_in_turn)
     path.mark("legs", ())
     parts = _parts(settings)
-    neighbours = _neighbours(store, query, answers, parts)
-    answers = take_context(answers, neighbours, parts)
-    if neighbours:
+    surroundings = _surroundings(store, query, answers, parts)
+    answers = take_context(answers, surroundings, parts)
+    if surroundings.near:
         # Words that were averaged with their surroundings are the better evidence (decision 7).
         weights["lexical"] = min(LARGEST_WEIGHT, weights["lexical"] * settings.number("words-in-context"))
-    path.mark("context", (), on=bool(neighbours))
-    fused = path.mark("fusion", _fuse(answers, weights, settings))
+    path.mark("context", (), on=bool(surroundings.near))
+    # What stands further down than any leg looks cannot come far enough up.
+    fused = path.mark("fusion", _fuse(answers, weights, settings)[:depth])
     flowed = path.mark("spread", spread(fused), on=False)
     found = _present(store, query, [item.ref for item in flowed])
     quoted = put_quoted_first(flowed, found, query.text) if settings.whole("quoted-first") else flowed
@@ -79,7 +94,7 @@ def recall(store: Store, query: Query, reranker: Reranker | None = None) -> Reca
         present,
         answers,
         floors=_floors(answers, settings),
-        limit=query.limit,
+        limit=limit,
         budget=query.budget,
     )
     path.mark("pack", _scores(packed.served))
@@ -142,20 +157,10 @@ def _parts(settings: Settings) -> dict[str, float]:
     return {leg: settings.number("context") * part for leg, part in settings.by_leg("context").items()}
 
 
-def _neighbours(store: Store, query: Query, answers: Sequence[LegAnswer], parts: Mapping[str, float]) -> Neighbours:
-    """Give what stands next to the hits of the legs that share, and what stands next to that in turn."""
+def _surroundings(store: Store, query: Query, answers: Sequence[LegAnswer], parts: Mapping[str, float]) -> Surroundings:
+    """Give what stands around the hits of the legs that share."""
     found = {hit.ref for answer in answers if parts[answer.leg] for hit in answer.hits}
-    near = store.memories.neighbours(found, query.scope, REACH) if found else {}
-    reached = {ref for those in near.values() for ref, _ in those} - found
-    if reached:
-        near |= store.memories.neighbours(reached, query.scope, REACH)
-    if query.exclude:
-        near = {
-            ref: [one for one in those if one[0].id not in query.exclude]
-            for ref, those in near.items()
-            if ref.id not in query.exclude
-        }
-    return near
+    return store.memories.surroundings(found, query.scope, REACH, query.exclude) if found else Surroundings()
 
 
 def _ask_reranker(

@@ -4,7 +4,7 @@ The command line, the MCP server and Python programs all work through this class
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
 
@@ -13,6 +13,7 @@ from recollect.core.hits import Ref
 from recollect.core.memory import Link, Memory, Revision, make_id
 from recollect.core.ports import Clock, Evidence, Reranker, Store
 from recollect.core.query import LARGEST_PAGE, Query, Scope, Sort, check_limit, check_scope
+from recollect.core.sensitivity import may_leave, redact
 from recollect.core.settings import Settings, parse_setting, setting
 from recollect.core.trace import WhyNot
 from recollect.service import recall as recalling
@@ -55,6 +56,12 @@ class Recollect:
     gates: Gates = field(default_factory=Gates)
     """The ways to the embedding models."""
     reranker: Reranker | None = None
+    others: tuple[str, ...] = ()
+    """Further spaces to look in, besides the one that is written to."""
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        return (self.space, *self.others)
 
     def remember(
         self,
@@ -88,11 +95,14 @@ class Recollect:
             place=place,
             sensitive=sensitive,
         )
+        return self.keep(memory)[0]
+
+    def keep(self, memory: Memory) -> tuple[Memory, bool]:
+        """Keep a memory that was made elsewhere; say whether it is new. The same again gives what is there."""
         return remembering.remember(self.store, memory)
 
     def query(self, text: str, **how: Unpack[How]) -> Query:
         """Put a question, to be answered by `answer` or looked into by `why_not`."""
-        limit = how.get("limit")
         return Query(
             text,
             scope=self.scope(
@@ -102,7 +112,7 @@ class Recollect:
                 before=how.get("before"),
                 as_of=how.get("as_of"),
             ),
-            limit=self.settings().whole("limit") if limit is None else limit,
+            limit=how.get("limit"),
             sort=how.get("sort", "relevance"),
             budget=how.get("budget"),
             exclude=frozenset(how.get("exclude", ())),
@@ -139,13 +149,13 @@ class Recollect:
         before: int | None = None,
         as_of: datetime | None = None,
     ) -> Scope:
-        return Scope((self.space,), self._project(project), frozenset(sessions), frozenset(categories), before, as_of)
+        return Scope(self.spaces, self._project(project), frozenset(sessions), frozenset(categories), before, as_of)
 
     def find(self, handle: str) -> Ref:
         """Give the memory with this id, or whose id ends so."""
         if len(handle) < _SHORTEST_HANDLE:
             raise NotFound(f"{handle!r} is too short for an id: give at least its last {_SHORTEST_HANDLE} characters.")
-        found = self.store.memories.resolve((self.space,), handle.strip().lower())
+        found = self.store.memories.resolve(self.spaces, handle.strip().lower())
         if not found:
             raise NotFound(f"There is no memory {handle}: `recollect list` shows what there is.")
         if len(found) > 1:
@@ -180,6 +190,10 @@ class Recollect:
         """Take back the last change of a memory."""
         return remembering.undo(self.store, self.clock, self.find(handle))
 
+    def restore(self, handle: str) -> Memory:
+        """Bring back a memory that was forgotten."""
+        return remembering.restore(self.store, self.clock, self.find(handle))
+
     def undo_last(self) -> Memory | Link:
         """Take back the last change of all, to a memory or to a link."""
         last = self.store.last_change(self.space)
@@ -207,6 +221,13 @@ class Recollect:
     def links(self, memories: Collection[Memory], as_of: datetime | None = None) -> list[Link]:
         return self.store.links.among([Ref(memory.space, memory.id) for memory in memories], as_of)
 
+    def redact(self, memory: Memory, as_of: datetime | None = None) -> Memory:
+        """Give a memory as an agent may see it. What was sensitive at any time is hidden in all of its past."""
+        if as_of is not None and may_leave(memory):
+            past = self.store.memories.history(Ref(memory.space, memory.id))
+            memory = replace(memory, sensitive=not all(may_leave(revision.memory) for revision in past))
+        return redact(memory)
+
     def export_lines(self) -> Iterator[str]:
         from recollect.service import transfer
 
@@ -220,7 +241,7 @@ class Recollect:
         return transfer.import_lines(self.store, lines, dry_run=dry_run, progress=progress)
 
     def settings(self) -> Settings:
-        return self.store.settings.read()
+        return self.store.settings.read(self.space)
 
     def set(self, name: str, text: str | None) -> None:
         """Change a setting of the store; `None` goes back to its default."""

@@ -15,9 +15,12 @@ EDITABLE: Final = (
 )  # fmt: skip
 
 
-def remember(store: Store, memory: Memory) -> Memory:
-    """Keep a memory. The same id and body again gives what is there; another body is a conflict."""
-    check(memory, store.settings.read().whole("length-limit"))
+def remember(store: Store, memory: Memory) -> tuple[Memory, bool]:
+    """Keep a memory, and say whether that was new.
+
+    The same id and body again gives what is there; another body is a conflict.
+    """
+    check(memory, store.settings.read(memory.space).whole("length-limit"))
     try:
         store.memories.add([memory])
     except Conflict:
@@ -31,8 +34,8 @@ def remember(store: Store, memory: Memory) -> Memory:
                 f"{memory.id} was stored before and forgotten since: `recollect undo {memory.short_id}` brings it "
                 "back. To store it anew, leave the id out."
             ) from None
-        return present
-    return memory
+        return present, False
+    return memory, True
 
 
 def edit(store: Store, clock: Clock, ref: Ref, changes: Mapping[str, Any], version: int | None = None) -> Memory:
@@ -50,7 +53,7 @@ def edit(store: Store, clock: Clock, ref: Ref, changes: Mapping[str, Any], versi
     if changed == memory:
         return memory
     changed = _next(changed, "edited", clock)
-    check(changed, store.settings.read().whole("length-limit"))
+    check(changed, store.settings.read(memory.space).whole("length-limit"))
     store.memories.change(changed)
     return changed
 
@@ -77,6 +80,22 @@ def undo(store: Store, clock: Clock, ref: Ref) -> Memory:
         return forget(store, clock, ref)
     before = history[-2].memory
     restored = _next(replace(before, version=present.version, updated_at=present.updated_at), "restored", clock)
+    store.memories.change(restored)
+    return restored
+
+
+def restore(store: Store, clock: Clock, ref: Ref) -> Memory:
+    """Bring a forgotten memory back to what it was last."""
+    history = store.memories.history(ref)
+    if not history:
+        raise NotFound(f"There is no memory {ref.id}: `recollect list` shows what there is.")
+    present = history[-1].memory
+    if present.deleted_at is None:
+        raise Conflict(f"{ref.id} is not forgotten: there is nothing to bring back.")
+    last = next((each.memory for each in reversed(history) if each.memory.deleted_at is None), None)
+    if last is None:
+        raise Conflict(f"{ref.id} was forgotten in all of its past: there is nothing to bring back.")
+    restored = _next(replace(last, version=present.version, updated_at=present.updated_at), "restored", clock)
     store.memories.change(restored)
     return restored
 

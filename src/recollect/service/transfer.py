@@ -5,7 +5,7 @@ The first line says what the file is. Then every memory with all its states, old
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from recollect.core.errors import NotFound, RecollectError, Refused
@@ -35,13 +35,17 @@ class Imported:
     """What was not taken in, by line, and why."""
 
 
-def export_lines(store: Store) -> Iterator[str]:
+def export_lines(
+    store: Store, spaces: Sequence[str] = (), carry: Callable[[Ref], None] = lambda _: None
+) -> Iterator[str]:
+    """Give everything, or all of some spaces; `carry` hears of each memory before its line is given."""
     yield _dump(_HEADER)
     carried: dict[Ref, None] = {}
-    for ref in store.memories.walk():
+    for ref in store.memories.walk(spaces):
         # Others go on writing: what was purged meanwhile is not carried, nor a link to what came later.
         if history := store.memories.history(ref):
             carried[ref] = None
+            carry(ref)
             yield _dump({"type": "memory", **to_history(history)})
     for ref in carried:
         for link in store.links.all_of(ref):
@@ -53,10 +57,14 @@ def import_lines(
     store: Store,
     lines: Iterable[str],
     *,
+    into: str | None = None,
     dry_run: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Imported:
-    """Take in an export. What cannot be taken in is reported, and the rest is."""
+    """Take in an export. What cannot be taken in is reported, and the rest is.
+
+    Records go to the spaces that they name, or all `into` one.
+    """
     outcome = Imported()
     waiting: list[tuple[int, list[Memory]]] = []
     links: list[tuple[int, Link]] = []
@@ -70,11 +78,11 @@ def import_lines(
         try:
             record = _parse(line)
             if record.get("type") == "memory":
-                states = _memory(record)
+                states = _memory(record, into)
                 waiting.append((number, states))
                 coming.add(Ref(states[0].space, states[0].id))
             elif record.get("type") == "link":
-                links.append((number, _link(record)))
+                links.append((number, _link(record, into)))
             elif record:
                 raise Refused(f"It is neither a memory nor a link but {record.get('type')!r}.")
         except RecollectError as error:
@@ -137,14 +145,18 @@ def _parse(line: str) -> dict[str, Any]:
     return record
 
 
-def _memory(record: dict[str, Any]) -> list[Memory]:
+def _memory(record: dict[str, Any], into: str | None) -> list[Memory]:
     states = from_history(record)
+    if into is not None:
+        states = [replace(state, space=into) for state in states]
     for state in states:
         check(state, _ANY_LENGTH)
     return states
 
 
-def _link(record: dict[str, Any]) -> Link:
+def _link(record: dict[str, Any], into: str | None) -> Link:
+    if into is not None:
+        record = {**record, "space": into}
     ends = [record.get(name) for name in ("space", "source", "kind", "target")]
     if not all(isinstance(end, str) for end in ends):
         raise Refused("The link lacks its space, source, kind or target.")

@@ -124,8 +124,11 @@ class Database:
 
 
 @contextmanager
-def time_limit(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
-    """Have SQLite look at the clock while it works and stop when the time is over."""
+def time_limit(connection: sqlite3.Connection, seconds: float | None) -> Iterator[None]:
+    """Have SQLite look at the clock while it works and stop when the time is over, if there is any."""
+    if seconds is None:
+        yield
+        return
     end = time.monotonic() + seconds
     connection.set_progress_handler(lambda: time.monotonic() > end, _INSTRUCTIONS_BETWEEN_CLOCK_READS)
     try:

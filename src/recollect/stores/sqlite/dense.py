@@ -14,8 +14,9 @@ from recollect.core.hits import Hit, Ref, merge_hits
 from recollect.core.ports import EmbedQuery, Evidence
 from recollect.core.query import Query
 from recollect.core.vectors import Vector, unpack
+from recollect.stores.moments import to_micros
 from recollect.stores.sqlite.database import Database, time_limit
-from recollect.stores.sqlite.rows import from_blob, marks, narrow, to_blob, to_micros
+from recollect.stores.sqlite.rows import from_blob, marks, narrow, to_blob
 
 if TYPE_CHECKING:
     from recollect.stores.sqlite.matrix import Matrix

@@ -1,16 +1,13 @@
 """What `doctor` looks at and mends: whether the words index, the counts and the past agree with the rows."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
-from recollect.core.analysis import weigh_terms
-from recollect.core.memory import Memory
 from recollect.core.ports import Problem
-from recollect.stores.sqlite.postings import length_of
-from recollect.stores.sqlite.rows import STATE, from_row, to_micros
+from recollect.stores.lives import Life, Posting, trace_life
+from recollect.stores.sqlite.rows import STATE, from_row
 
 _MEND: Final = "Run `recollect doctor --mend`: it builds the index and the counts anew from the rows."
 _RESTORE: Final = "Keep a copy of the file, then import your last export into a new store."
@@ -29,31 +26,6 @@ SELECT term, valid_from, valid_to, tf, length FROM postings WHERE space = ? AND 
 _INSERT: Final = """
 INSERT INTO postings (space, memory, term, valid_from, valid_to, tf, length) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-
-_Posting = tuple[str, int, int | None, float, float]
-"""Term, valid from, valid to, frequency, length."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Life:
-    """One memory's states, and the index entries that they call for."""
-
-    key: int
-    states: tuple[Memory, ...]
-    ends: tuple[int | None, ...]
-    lengths: tuple[float, ...]
-    postings: frozenset[_Posting]
-    indexed_at: int
-
-    @property
-    def is_live(self) -> bool:
-        return self.states[-1].deleted_at is None
-
-    @property
-    def has_gap(self) -> bool:
-        begins = [to_micros(state.updated_at) for state in self.states]
-        versions = [state.version for state in self.states]
-        return list(self.ends) != [*begins[1:], None] or versions != list(range(1, len(versions) + 1))
 
 
 def examine(connection: sqlite3.Connection, language: str, progress: Callable[[int, int], None]) -> Iterator[Problem]:
@@ -106,37 +78,18 @@ def rebuild(connection: sqlite3.Connection, language: str) -> None:
         connection.execute("UPDATE spaces SET memories = ?, length = ? WHERE key = ?", (live, live_length, space))
 
 
-def _by_term(entry: _Posting) -> tuple[str, int]:
+def _by_term(entry: Posting) -> tuple[str, int]:
     return entry[:2]
 
 
-def _lives(connection: sqlite3.Connection, space: int, language: str) -> Iterator[_Life]:
+def _lives(connection: sqlite3.Connection, space: int, language: str) -> Iterator[Life]:
     name = connection.execute("SELECT id FROM spaces WHERE key = ?", (space,)).fetchone()[0]
     rows = connection.execute(_STATES, (space,))
     for key, group in groupby(rows, key=lambda row: int(row[-2])):
-        yield _live(key, name, list(group), language)
+        states = list(group)
+        yield trace_life(key, [from_row(name, row) for row in states], [row[-1] for row in states], language)
 
 
-def _live(key: int, space: str, rows: Sequence[Sequence[Any]], language: str) -> _Life:
-    """Follow a memory's states: its entries run on until a state has other words, or none to find it by."""
-    states = tuple(from_row(space, row) for row in rows)
-    ends = tuple(row[-1] for row in rows)
-    postings: set[_Posting] = set()
-    lengths: list[float] = []
-    since, running = to_micros(states[0].updated_at), None
-    for state, end in zip(states, ends, strict=True):
-        terms = weigh_terms(state, language)
-        lengths.append(length_of(terms))
-        entries = terms if state.deleted_at is None else {}
-        if entries != running:
-            since, running = to_micros(state.updated_at), entries
-        # The entry of an earlier state that runs on is replaced by a longer one.
-        for term, tf in entries.items():
-            postings.discard((term, since, to_micros(state.updated_at), tf, lengths[-1]))
-            postings.add((term, since, end, tf, lengths[-1]))
-    return _Life(key, states, ends, tuple(lengths), frozenset(postings), since)
-
-
-def _indexed(connection: sqlite3.Connection, space: int, life: _Life) -> frozenset[_Posting]:
+def _indexed(connection: sqlite3.Connection, space: int, life: Life) -> frozenset[Posting]:
     terms = {entry[0] for entry in life.postings}
     return frozenset(row for term in terms for row in connection.execute(_POSTINGS_OF, (space, term, life.key)))

@@ -8,9 +8,10 @@ from typing import Final
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, LinkKind
+from recollect.stores.moments import from_micros, moment_of, to_micros
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.memories import NEXT_CHANGE, key_of
-from recollect.stores.sqlite.rows import from_blob, from_micros, marks, moment_of, to_blob, to_micros
+from recollect.stores.sqlite.rows import from_blob, marks, to_blob
 
 _ADD: Final = """
 INSERT INTO links (space, source, kind, target, valid_from, valid_to, change) VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -7,12 +7,14 @@ from typing import Any, Final
 
 from recollect.core.analysis import weigh_terms
 from recollect.core.errors import Conflict, NotFound
-from recollect.core.hits import Ref
+from recollect.core.hits import Ref, Surroundings
 from recollect.core.memory import Memory, Revision
 from recollect.core.ports import Loaded
 from recollect.core.query import Scope
+from recollect.stores.lives import length_of
+from recollect.stores.moments import to_micros
 from recollect.stores.sqlite.database import Database
-from recollect.stores.sqlite.postings import close_postings, length_of, open_postings, purge_postings
+from recollect.stores.sqlite.postings import close_postings, open_postings, purge_postings
 from recollect.stores.sqlite.queue import queue_changed, queue_purged
 from recollect.stores.sqlite.rows import (
     STATE,
@@ -24,9 +26,9 @@ from recollect.stores.sqlite.rows import (
     narrow,
     revision_from_row,
     to_blob,
-    to_micros,
     to_row,
 )
+from recollect.stores.stretches import read_stretches
 
 _ONE: Final = f"""
 SELECT {STATE}, key, space, indexed_at FROM memories
@@ -46,13 +48,20 @@ SELECT key, space, length, ?, {STATE} FROM memories WHERE key = ?
 NEXT_CHANGE: Final = """
 UPDATE spaces SET change = change + 1, memories = memories + ?, length = length + ? WHERE key = ? RETURNING change
 """
-# The index by scope leads from a memory to its session's others at once, without reading their rows.
-_NEIGHBOURS: Final = """
-SELECT h.id, m.id, ABS(m.place - h.place)
-FROM {table} AS h JOIN {table} AS m
-ON m.space = h.space AND m.project = h.project AND m.session = h.session
-AND m.place BETWEEN h.place - ? AND h.place + ? AND m.place <> h.place
-WHERE h.space = (SELECT key FROM spaces WHERE id = ?) AND h.id IN ({some}) AND h.session IS NOT NULL AND {conditions}
+# The stretches of sessions around some memories: these themselves, and what the scope admits of the rest. The index by
+# scope leads from a memory to its session's others at once, without reading their rows.
+_STRETCHES: Final = """
+WITH asked AS MATERIALIZED (
+    SELECT m.space, m.id, m.project, m.session, m.place FROM {table} AS m
+    WHERE m.space = (SELECT key FROM spaces WHERE id = ?) AND m.id IN ({some})
+    AND m.session IS NOT NULL AND m.place IS NOT NULL
+)
+SELECT id, project, session, place, 0 FROM asked
+UNION
+SELECT m.id, m.project, m.session, m.place, 1
+FROM asked AS a CROSS JOIN {table} AS m
+ON m.space = a.space AND m.project = a.project AND m.session = a.session AND m.place BETWEEN a.place - ? AND a.place + ?
+WHERE {conditions}
 """
 
 
@@ -96,26 +105,28 @@ class SqliteMemories:
                         found[Ref(space, memory.id)] = memory
         return found
 
-    def neighbours(self, refs: Collection[Ref], scope: Scope, reach: int) -> dict[Ref, list[tuple[Ref, int]]]:
+    def surroundings(
+        self, refs: Collection[Ref], scope: Scope, reach: int, exclude: Collection[str] = ()
+    ) -> Surroundings:
         conditions, parameters = narrow(scope)
         table, times = believed(scope.as_of)
-        found: dict[Ref, list[tuple[Ref, int]]] = {}
+        # Those next to them have neighbours too, which count.
+        span = 2 * reach
+        found = Surroundings()
         with self._database.read() as connection:
             for space in {ref.space for ref in refs}:
-                # A memory stands next to several others.
-                known: dict[bytes, Ref] = {}
+                sessions: dict[tuple[str, str], dict[tuple[str, int, bool], None]] = {}
                 ids = [to_blob(ref.id) for ref in refs if ref.space == space]
                 for start in range(0, len(ids), 500):
                     some = ids[start : start + 500]
                     rows = connection.execute(
-                        _NEIGHBOURS.format(table=table, some=marks(some), conditions=conditions),
-                        [*times, *times, reach, reach, space, *some, *parameters],
+                        _STRETCHES.format(table=table, some=marks(some), conditions=conditions),
+                        [*times, space, *some, *times, span, span, *parameters],
                     )
-                    for identity, neighbour, distance in rows:
-                        for blob in (identity, neighbour):
-                            if blob not in known:
-                                known[blob] = Ref(space, from_blob(blob))
-                        found.setdefault(known[identity], []).append((known[neighbour], distance))
+                    for identity, project, session, place, admitted in rows:
+                        standing = (from_blob(identity), place, bool(admitted))
+                        sessions.setdefault((project, session), {})[standing] = None
+                read_stretches(space, sessions.values(), reach, exclude, found)
         return found
 
     def resolve(self, spaces: Sequence[str], handle: str, limit: int = 10) -> list[Memory]:

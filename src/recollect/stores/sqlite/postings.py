@@ -5,8 +5,9 @@ state they were made from, so no second index has to be kept.
 """
 
 import sqlite3
-from collections.abc import Mapping
 from typing import Final
+
+from recollect.stores.lives import Terms, length_of
 
 # REPLACE, for a memory that was changed twice within a microsecond or whose clock went back.
 _OPEN: Final = """
@@ -16,12 +17,6 @@ _CLOSE: Final = """
 UPDATE postings SET valid_to = ? WHERE space = ? AND term = ? AND memory = ? AND valid_from = ?
 """
 _PURGE: Final = "DELETE FROM postings WHERE space = ? AND term = ? AND memory = ?"
-
-Terms = Mapping[str, float]
-
-
-def length_of(terms: Terms) -> float:
-    return sum(terms.values())
 
 
 def open_postings(connection: sqlite3.Connection, space: int, memory: int, terms: Terms, since: int) -> None:

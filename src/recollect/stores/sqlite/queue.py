@@ -1,14 +1,11 @@
-"""The outbox: which memories wait for a vector, of which set. Always written in the transaction that writes the row.
-
-A memory is embedded together with what was said just before it, so a write also reaches those that follow it.
-"""
+"""The outbox: which memories wait for a vector, of which set. Always written in the transaction that writes the row."""
 
 import sqlite3
 from typing import Final
 
-from recollect.core.context import TURNS_BEFORE
 from recollect.core.memory import Memory
 from recollect.core.sensitivity import may_leave
+from recollect.stores.queueing import as_embedded, following
 
 # One row for each set: a set that was left for another model stays complete, so that one can go back to it.
 _QUEUE: Final = """
@@ -34,7 +31,7 @@ def queue_changed(
 ) -> None:
     """Queue a memory whose text, or whose place in its session, is new, and those that are read after it."""
     if old is not None:
-        if _as_embedded(old) == _as_embedded(new):
+        if as_embedded(old) == as_embedded(new):
             return
         forget_vectors(connection, space, key)
     if may_leave(new) and new.deleted_at is None:
@@ -56,15 +53,10 @@ def forget_vectors(connection: sqlite3.Connection, space: int, key: int) -> None
     connection.execute("DELETE FROM outbox WHERE space = ? AND memory = ?", (space, key))
 
 
-def _as_embedded(memory: Memory) -> tuple[object, ...]:
-    return memory.content, memory.sensitive, memory.deleted_at is None, memory.project, memory.session, memory.place
-
-
 def _queue_followers(connection: sqlite3.Connection, space: int, memory: Memory, change: int) -> None:
-    if memory.session is None or memory.place is None:
+    behind = following(memory)
+    if behind is None:
         return
-    place = memory.place
-    following = (space, memory.project or "", memory.session, place, place + TURNS_BEFORE)
-    for (key,) in connection.execute(_FOLLOWING, following).fetchall():
+    for (key,) in connection.execute(_FOLLOWING, (space, *behind)).fetchall():
         forget_vectors(connection, space, key)
         connection.execute(_QUEUE, (space, key, change))

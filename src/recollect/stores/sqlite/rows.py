@@ -2,16 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from recollect.core.memory import Memory, Revision
 from recollect.core.query import Scope
-
-END_OF_TIME: Final = (1 << 63) - 1
-"""Later than any time: what is valid then is valid now."""
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
+from recollect.stores.moments import from_micros, to_micros
 
 STATE: Final = (
     "id, deleted_at, project, session, place, category, created_at, updated_at, importance, sensitive, version, "
@@ -26,14 +22,6 @@ BELIEVED: Final = f"""(
     UNION ALL
     SELECT memory AS key, space, {STATE} FROM revisions WHERE updated_at <= ? AND valid_to > ?
 )"""
-
-
-def to_micros(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def from_micros(micros: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=micros)
 
 
 def to_blob(memory_id: str) -> bytes:
@@ -100,10 +88,6 @@ def revision_from_row(space: str, row: Sequence[Any]) -> Revision:
 
 def marks(values: Sequence[object] | frozenset[str]) -> str:
     return ", ".join("?" * len(values))
-
-
-def moment_of(as_of: datetime | None) -> int:
-    return END_OF_TIME if as_of is None else to_micros(as_of)
 
 
 def believed(as_of: datetime | None) -> tuple[str, list[Any]]:

@@ -3,21 +3,23 @@
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
 from recollect.core import analysis
 from recollect.core.errors import BadSetting
 from recollect.core.memory import Link, Memory
 from recollect.core.ports import Count, EmbedQuery, Leg, Problem
+from recollect.core.query import Query
 from recollect.core.settings import Settings, Value, parse_setting
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.dense import DenseLeg
-from recollect.stores.sqlite.lexical import ExactLeg, LexicalLeg, TermCounts
+from recollect.stores.sqlite.lexical import SqliteWordsIndex
 from recollect.stores.sqlite.links import SqliteLinks
 from recollect.stores.sqlite.memories import SqliteMemories
 from recollect.stores.sqlite.migrate import check_current, migrate
 from recollect.stores.sqlite.vectors import SqliteVectors
+from recollect.stores.words import ExactLeg, LexicalLeg
 
 _COUNT: Final = """
 SELECT s.id, s.memories,
@@ -47,12 +49,17 @@ class SqliteStore:
         self.links = SqliteLinks(self._database)
         self.vectors = SqliteVectors(self._database)
         self.settings = SqliteSettings(self._database)
-        counts = TermCounts()
+        words = SqliteWordsIndex(self._database)
         self.legs: Sequence[Leg] = (
-            LexicalLeg(self._database, language, counts),
+            LexicalLeg(words, language),
             DenseLeg(self._database, embed_query),
-            ExactLeg(self._database, language, counts),
+            ExactLeg(words, language),
         )
+
+    asks_in_turn = False
+
+    def reading(self, query: Query) -> AbstractContextManager[None]:  # noqa: ARG002 - each leg reads in a thread of its own
+        return nullcontext()
 
     def last_change(self, space: str) -> Memory | Link | None:
         memory, link = self.memories.last(space), self.links.last(space)
@@ -102,7 +109,7 @@ class SqliteSettings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def read(self) -> Settings:
+    def read(self, space: str | None = None) -> Settings:  # noqa: ARG002 - a file is one person's, and so are its settings
         with self._database.read() as connection:
             rows = connection.execute("SELECT name, value FROM settings").fetchall()
         values: dict[str, Value] = {}
@@ -112,7 +119,7 @@ class SqliteSettings:
                 values[name] = parse_setting(name, value)
         return Settings(values)
 
-    def set(self, name: str, value: Value | None) -> None:
+    def set(self, name: str, value: Value | None, space: str | None = None) -> None:  # noqa: ARG002 - as above
         with self._database.write() as connection:
             connection.execute("DELETE FROM settings WHERE name = ?", (name,))
             if value is not None:

@@ -29,6 +29,7 @@ SELECT {", ".join("m." + column for column in STATE.split(", "))}, s.key, s.id, 
 FROM spaces AS s
 CROSS JOIN outbox AS o ON o.space = s.key AND o.work = ?
 CROSS JOIN memories AS m ON m.key = o.memory
+WHERE s.id = ? OR ? IS NULL
 ORDER BY s.key, o.memory LIMIT ?
 """
 _BEFORE: Final = f"""
@@ -73,10 +74,10 @@ class SqliteVectors:
             key = connection.execute("INSERT INTO vector_sets (model) VALUES (?) RETURNING key", (model,)).fetchone()[0]
             connection.execute(_QUEUE_ALL, (work_of(key),))
 
-    def waiting(self, model: str, limit: int) -> list[Waiting]:
+    def waiting(self, model: str, limit: int, space: str | None = None) -> list[Waiting]:
         with self._database.read() as connection:
             key, _ = _find(connection, model)
-            rows = connection.execute(_NEXT, (work_of(key), limit)).fetchall()
+            rows = connection.execute(_NEXT, (work_of(key), space, space, limit)).fetchall()
             return [_waiting(connection, row) for row in rows]
 
     def keep(self, model: str, made: Sequence[tuple[Waiting, bytes]]) -> int:
