@@ -10,6 +10,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
+pytest_plugins = ["postgres"]
+
 set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "recollect-hypothesis")
 
 settings.register_profile(
