@@ -19,7 +19,7 @@ from recollect.cli.app import app
 
 _LONGEST = 60
 """Seconds after which a process is taken for stuck."""
-OURS = ("RECOLLECT_HOME", "RECOLLECT_STORE", "RECOLLECT_SPACE", "RECOLLECT_PROJECT")
+OURS = ("RECOLLECT_HOME", "RECOLLECT_STORE", "RECOLLECT_SPACE", "RECOLLECT_PROJECT", "RECOLLECT_DATABASE_URL")
 NO_MODEL = "dense was left out: no embedding model is set up (`recollect embed` does that)."
 """What a recall says as long as nothing is embedded."""
 LOOKS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "TTY_COMPATIBLE", "PY_COLORS", "GITHUB_ACTIONS")

@@ -8,14 +8,22 @@ import typer
 from recollect.cli.bench import bench
 from recollect.cli.care import doctor, stats
 from recollect.cli.config import config
+from recollect.cli.db import db
+from recollect.cli.dev import dev
 from recollect.cli.embed import embed
 from recollect.cli.errors import Commands
 from recollect.cli.forget import forget, undo
+from recollect.cli.jobs import jobs
 from recollect.cli.keep import edit, remember
+from recollect.cli.keys import keys
 from recollect.cli.links import link
 from recollect.cli.look import history, list_memories, show
+from recollect.cli.people import people
 from recollect.cli.recall import recall, why_not
+from recollect.cli.serve import serve
+from recollect.cli.spaces import spaces
 from recollect.cli.transfer import export_all, import_all
+from recollect.cli.worker import worker
 
 app = typer.Typer(
     cls=Commands,
@@ -66,8 +74,11 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
     "Carry": {"export": export_all, "import": import_all},
     "Care": {"embed": embed, "stats": stats, "doctor": doctor, "config": config},
     "Agents": {"mcp": mcp},
+    "Server": {"serve": serve, "worker": worker, "dev": dev},
 }
 for panel, commands in _PANELS.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(command)
 app.add_typer(bench, name="bench", rich_help_panel="Care")
+for name, group in {"people": people, "spaces": spaces, "keys": keys, "db": db, "jobs": jobs}.items():
+    app.add_typer(group, name=name, rich_help_panel="Server")

@@ -53,6 +53,16 @@ Work = Annotated[
         help="Where stores, vectors and runs are kept. Default: bench beside the store.",
     ),
 ]
+Postgres = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        envvar="RECOLLECT_BENCH_DATABASE_URL",
+        show_envvar=True,
+        metavar="URL",
+        help="A Postgres to make databases in and drop them again, for the arms that need one.",
+    ),
+]
 Workers = Annotated[int, typer.Option("--workers", min=1, max=16, help="Sets to run at once. Timings suffer.")]
 Measures = Annotated[list[str] | None, typer.Option("--measure", help="A measure, such as R@10. Repeatable.")]
 
@@ -93,6 +103,7 @@ def run(
     workers: Workers = 1,
     datasets: Datasets = None,
     work: Work = None,
+    postgres: Postgres = None,
     json: Json = False,
 ) -> None:
     """Measure arms on sets. What is there already under the same conditions is not measured again."""
@@ -114,6 +125,7 @@ def run(
         name=name,
         fresh=fresh,
         strict=not lenient,
+        postgres=postgres,
     )
     with _progress() as progress:
         runs = run_campaign(campaign, workers=workers, progress=progress)

@@ -5,8 +5,8 @@
 | 0    | done; a recall that finds nothing too                              |
 | 1    | a problem in `doctor`, `import`, `embed`, `bench gate`; or a no    |
 | 2    | the command or its input cannot be taken as given                  |
-| 3    | no such memory, or an id that fits several                         |
-| 4    | a conflict: it changed meanwhile, or the id is taken               |
+| 3    | no such memory, person, space or key; an id that fits several      |
+| 4    | a conflict: it changed meanwhile, or the id or the name is taken   |
 | 5    | trouble with the store                                             |
 | 6    | trouble with an embedding model                                    |
 | 130  | interrupted                                                        |

@@ -2,7 +2,7 @@
 
 import os
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -36,6 +36,7 @@ def complete_settings(incomplete: str) -> list[tuple[str, str]]:
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, or the last characters of it.")]
 Words = Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/json.md describes it.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing for good.")]
 
 Project = Annotated[str | None, typer.Option("--project", "-p", help="Look in this project. Default: the one here.")]
 Everywhere = Annotated[bool, typer.Option("--everywhere", "-a", help="Look in all projects.")]
@@ -79,6 +80,17 @@ OwnProject = Annotated[str | None, typer.Option("--project", "-p", help="The pro
 General = Annotated[bool, typer.Option("--general", "-g", help="It belongs to no project and holds everywhere.")]
 Session = Annotated[str | None, typer.Option("--session", help="The session it comes from.")]
 Place = Annotated[int | None, typer.Option("--place", help="Its place in that session, from 0.")]
+
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def choose(option: str, given: str, among: tuple[Choice, ...]) -> Choice:
+    """Give the one of several words that was given, or refuse it."""
+    for each in among:
+        if each == given:
+            return each
+    raise typer.BadParameter(f"{option} is {', '.join(among[:-1])} or {among[-1]}, not {given!r:.40}.")
 
 
 def choose_project(project: str | None, *, none: bool, flag: str) -> str | None:

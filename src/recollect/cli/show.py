@@ -173,7 +173,7 @@ def _left_out(answer: Recall, why: LeftOutWhy) -> str:
     if not many:
         return ""
     if why == "over the limit":
-        return f"{many:,} more found: --limit {answer.query.limit + many} shows them."
+        return f"{many:,} more found: --limit {len(answer.results) + many} shows them."
     found = f"{count(many, 'memory', 'memories')} found, but"
     if why == "over the budget":
         return f"{found} over the budget of {answer.query.budget:,} tokens: --budget takes more."
