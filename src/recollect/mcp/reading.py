@@ -9,6 +9,7 @@ from mcp_types import CallToolResult
 from recollect.core.memory import is_id
 from recollect.core.record import parse_time
 from recollect.mcp import parameters as given
+from recollect.mcp.asking import FindAsker
 from recollect.mcp.refusals import refusing
 from recollect.mcp.results import GetResult, ListResult, RecallResult, StatsResult, WhyNotResult
 from recollect.mcp.showing import Showing
@@ -22,9 +23,8 @@ MOST_NAMES: Final = 20
 
 
 class Reading:
-    def __init__(self, recollect: Recollect) -> None:
-        self._recollect = recollect
-        self._showing = Showing(recollect)
+    def __init__(self, find_asker: FindAsker) -> None:
+        self._find_asker = find_asker
 
     @refusing
     def memory_recall(
@@ -42,7 +42,9 @@ class Reading:
         exclude: given.Exclude | None = None,
         explain: given.Explain = False,
     ) -> Annotated[CallToolResult, RecallResult]:
-        found = self._recollect.recall(
+        asker = self._find_asker()
+        recollect = asker.open("read")
+        asked = recollect.query(
             query,
             limit=limit,
             project=_project(project),
@@ -52,14 +54,19 @@ class Reading:
             as_of=_time(as_of),
             sort=sort,
             budget=budget,
-            exclude=self._ids(exclude),
+            exclude=_ids(recollect, exclude),
         )
-        result = self._showing.recall(found, explained=explain)
+        found = asker.recall(lambda: recollect.answer(asked))
+        result = Showing(recollect).recall(found, explained=explain)
         return answer(result, word_recall(result))
 
     @refusing
     def memory_get(self, *, id: given.Handle) -> Annotated[CallToolResult, GetResult]:  # noqa: A002 - the field's name
-        result = self._showing.get(self._recollect.get(id))
+        asker = self._find_asker()
+        recollect = asker.open("read")
+        memory = recollect.get(id)
+        asker.note("read", [memory])
+        result = Showing(recollect).get(memory)
         return answer(result, word_get(result))
 
     @refusing
@@ -71,9 +78,13 @@ class Reading:
         categories: given.Categories | None = None,
         project: given.Project = HERE,
     ) -> Annotated[CallToolResult, ListResult]:
-        scope = self._recollect.scope(project=_project(project), categories=categories or ())
-        page = self._recollect.page(scope, limit + 1, after or None)
-        result: ListResult = {"memories": [self._showing.listed(memory) for memory in page[:limit]]}
+        asker = self._find_asker()
+        recollect = asker.open("read")
+        scope = recollect.scope(project=_project(project), categories=categories or ())
+        page = recollect.page(scope, limit + 1, after or None)
+        asker.note("list", page[:limit])
+        showing = Showing(recollect)
+        result: ListResult = {"memories": [showing.listed(memory) for memory in page[:limit]]}
         if len(page) > limit:
             result["next"] = page[limit - 1].id
         return answer(result, word_list(result))
@@ -94,7 +105,9 @@ class Reading:
         budget: given.Budget | None = None,
         exclude: given.Exclude | None = None,
     ) -> Annotated[CallToolResult, WhyNotResult]:
-        asked = self._recollect.query(
+        asker = self._find_asker()
+        recollect = asker.open("read")
+        asked = recollect.query(
             query,
             limit=limit,
             project=_project(project),
@@ -104,14 +117,17 @@ class Reading:
             as_of=_time(as_of),
             sort=sort,
             budget=budget,
-            exclude=self._ids(exclude),
+            exclude=_ids(recollect, exclude),
         )
-        result = self._showing.why_not(self._recollect.get(id), self._recollect.why_not(asked, id))
+        memory = recollect.get(id)
+        asker.note("why-not", [memory])
+        result = Showing(recollect).why_not(memory, recollect.why_not(asked, id))
         return answer(result, word_why_not(result))
 
     @refusing
     def memory_stats(self) -> Annotated[CallToolResult, StatsResult]:
-        count = next((count for count in self._recollect.store.count() if count.space == self._recollect.space), None)
+        recollect = self._find_asker().open("read")
+        count = next((count for count in recollect.store.count() if count.space == recollect.space), None)
         result: StatsResult = {
             "memories": count.memories if count else 0,
             "forgotten": count.forgotten if count else 0,
@@ -120,12 +136,13 @@ class Reading:
             "categories": dict(list(count.categories.items())[:MOST_NAMES]) if count else {},
             "projects": dict(list(count.projects.items())[:MOST_NAMES]) if count else {},
         }
-        if self._recollect.project is not None:
-            result["project"] = self._recollect.project
+        if recollect.project is not None:
+            result["project"] = recollect.project
         return answer(result, word_stats(result))
 
-    def _ids(self, handles: Iterable[str] | None) -> list[str]:
-        return [handle if is_id(handle) else self._recollect.find(handle).id for handle in handles or ()]
+
+def _ids(recollect: Recollect, handles: Iterable[str] | None) -> list[str]:
+    return [handle if is_id(handle) else recollect.find(handle).id for handle in handles or ()]
 
 
 def _project(project: str | None) -> str | None:

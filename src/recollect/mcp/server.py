@@ -17,12 +17,12 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from recollect import __version__
 from recollect.core.errors import RecollectError
 from recollect.mcp import teaching
+from recollect.mcp.asking import UNDO, FindAsker, Owner
 from recollect.mcp.reading import Reading
 from recollect.mcp.refusals import describe, describe_unknown
 from recollect.mcp.schemas import may_be_null, shorten
 from recollect.mcp.writing import Writing
 from recollect.service.keep_up import KeepUp
-from recollect.service.recollect import Recollect
 from recollect.wiring import open_recollect
 
 _READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -38,14 +38,24 @@ _CHANGES: Final = ToolAnnotations(
 
 
 class MemoryServer(MCPServer[Any]):
-    def __init__(self, recollect: Recollect) -> None:
-        reading, writing = Reading(recollect), Writing(recollect)
+    """The tools, for whoever calls them over whatever transport.
+
+    `undo` is the command that brings a memory back, and `reword` what turns a refusal's words for a laptop into
+    words for where the caller is.
+    """
+
+    def __init__(
+        self, find_asker: FindAsker, *, undo: str = UNDO, reword: Callable[[str], str] = lambda message: message
+    ) -> None:
+        reading, writing = Reading(find_asker), Writing(find_asker, undo)
+        delete = teaching.DELETE.format(undo=undo.removesuffix(" {id}"))
+        self._reword = reword
         tools = [
             _tool(writing.memory_store, "Store a memory", teaching.STORE, _ADDS),
             _tool(reading.memory_recall, "Recall memories", teaching.RECALL, _READS),
             _tool(reading.memory_get, "Read a memory", teaching.GET, _READS),
             _tool(writing.memory_update, "Update a memory", teaching.UPDATE, _CHANGES),
-            _tool(writing.memory_delete, "Forget a memory", teaching.DELETE, _CHANGES),
+            _tool(writing.memory_delete, "Forget a memory", delete, _CHANGES),
             _tool(reading.memory_list, "List memories", teaching.LIST, _READS),
             _tool(writing.memory_link, "Link two memories", teaching.LINK, _CONNECTS),
             _tool(reading.memory_why_not, "Why a memory is missing", teaching.WHY_NOT, _READS),
@@ -81,7 +91,7 @@ class MemoryServer(MCPServer[Any]):
         except UnexpectedToolError:
             raise
         except ToolError as error:
-            raise ToolError(describe(error)) from error.__cause__
+            raise ToolError(self._reword(describe(error))) from error.__cause__
 
 
 def main() -> None:
@@ -96,8 +106,9 @@ def main() -> None:
     with recollect:
         keep_up = KeepUp(recollect.store, recollect.gates)
         keep_up.start()
+        owner = Owner(recollect)
         try:
-            MemoryServer(recollect).run()
+            MemoryServer(lambda: owner).run()
         finally:
             keep_up.stop()
 

@@ -4,7 +4,6 @@ An agent's context goes to a hosted model, so every memory passes `_see` on its 
 leaves only its placeholder.
 """
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, cast
 
@@ -12,7 +11,7 @@ from recollect.core.hits import Ref
 from recollect.core.links import read_link
 from recollect.core.memory import Memory
 from recollect.core.record import format_time
-from recollect.core.sensitivity import may_leave, redact
+from recollect.core.sensitivity import may_leave
 from recollect.core.trace import Step, WhyNot, explain
 from recollect.mcp.results import (
     DeleteResult,
@@ -78,8 +77,8 @@ class Showing:
             shown["sensitive"] = True
         return shown
 
-    def deleted(self, memory: Memory) -> DeleteResult:
-        return {"id": memory.id, "heading": self._heading(memory), "undo": f"recollect undo {memory.short_id}"}
+    def deleted(self, memory: Memory, undo: str) -> DeleteResult:
+        return {"id": memory.id, "heading": self._heading(memory), "undo": undo.format(id=memory.short_id)}
 
     def listed(self, memory: Memory) -> ListedMemory:
         seen = self._see(memory)
@@ -102,11 +101,7 @@ class Showing:
         return shown
 
     def _see(self, memory: Memory, as_of: datetime | None = None) -> Memory:
-        """Give a memory as an agent may see it. What was sensitive at any time is hidden in all of its past."""
-        if as_of is not None and may_leave(memory):
-            past = self._recollect.history(memory.id)
-            memory = replace(memory, sensitive=not all(may_leave(revision.memory) for revision in past))
-        return redact(memory)
+        return self._recollect.redact(memory, as_of)
 
     def _heading(self, memory: Memory, as_of: datetime | None = None) -> str:
         heading = self._see(memory, as_of).heading

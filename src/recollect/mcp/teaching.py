@@ -34,7 +34,7 @@ same; when a new fact replaces an old one, store the new and link it as supersed
 
 DELETE: Final = """\
 Forget a memory that is wrong or unwanted: no recall finds it again. Its owner can bring it back with \
-`recollect undo`. For what was once true, supersede it instead."""
+`{undo}`. For what was once true, supersede it instead."""
 
 LIST: Final = "List memories by heading, newest first. To find something, memory_recall is better."
 

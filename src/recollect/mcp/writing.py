@@ -7,6 +7,7 @@ from mcp_types import CallToolResult
 from recollect.core.errors import Refused
 from recollect.core.memory import LinkKind
 from recollect.mcp import parameters as given
+from recollect.mcp.asking import UNDO, FindAsker
 from recollect.mcp.refusals import refusing
 from recollect.mcp.results import DeleteResult, KeptResult, LinkResult
 from recollect.mcp.showing import Showing
@@ -23,9 +24,9 @@ _EFFECTS: Final[dict[LinkKind, str]] = {
 
 
 class Writing:
-    def __init__(self, recollect: Recollect) -> None:
-        self._recollect = recollect
-        self._showing = Showing(recollect)
+    def __init__(self, find_asker: FindAsker, undo: str = UNDO) -> None:
+        self._find_asker = find_asker
+        self._undo = undo
 
     @refusing
     def memory_store(
@@ -43,19 +44,20 @@ class Writing:
         sensitive: given.Sensitive = False,
         id: given.ClientId | None = None,  # noqa: A002 - the field's name
     ) -> Annotated[CallToolResult, KeptResult]:
-        memory = self._recollect.remember(
+        recollect = self._find_asker().open("write")
+        memory = recollect.remember(
             content,
             category=category,
             tags=tags or (),
             keywords=keywords or (),
             importance=importance,
-            project=self._home(NO_PROJECT if general else project),
+            project=_home(recollect, NO_PROJECT if general else project),
             session=session or None,
             place=place,
             sensitive=sensitive,
             id=id or None,
         )
-        result = self._showing.kept(memory)
+        result = Showing(recollect).kept(memory)
         return answer(result, word_kept(result, "Stored"))
 
     @refusing
@@ -74,7 +76,8 @@ class Writing:
         sensitive: given.NewSensitive | None = None,
         version: given.Version | None = None,
     ) -> Annotated[CallToolResult, KeptResult]:
-        if sensitive is False and self._recollect.get(id).sensitive:
+        recollect = self._find_asker().open("write")
+        if sensitive is False and recollect.get(id).sensitive:
             raise Refused(
                 "Only its owner can make a sensitive memory readable to agents, in a terminal: `recollect edit`."
             )
@@ -91,22 +94,23 @@ class Writing:
         }
         changes = {name: value for name, value in asked.items() if value is not None}
         if project is not None:
-            changes["project"] = self._home(project)
+            changes["project"] = _home(recollect, project)
         if not changes and sensitive is None:
             raise Refused("There is nothing to change: give the new content or another field.")
-        result = self._showing.kept(self._recollect.edit(id, version=version, **changes))
+        result = Showing(recollect).kept(recollect.edit(id, version=version, **changes))
         return answer(result, word_kept(result, "Updated"))
 
     @refusing
     def memory_delete(self, *, id: given.Handle) -> Annotated[CallToolResult, DeleteResult]:  # noqa: A002 - the field's name
-        result = self._showing.deleted(self._recollect.forget(id))
+        recollect = self._find_asker().open("write")
+        result = Showing(recollect).deleted(recollect.forget(id), self._undo)
         return answer(result, word_deleted(result))
 
     @refusing
     def memory_link(
         self, *, source: given.Source, kind: given.Kind, target: given.Target
     ) -> Annotated[CallToolResult, LinkResult]:
-        link = self._recollect.link(source, kind, target)
+        link = self._find_asker().open("write").link(source, kind, target)
         result: LinkResult = {
             "source": link.source,
             "kind": link.kind,
@@ -115,8 +119,9 @@ class Writing:
         }
         return answer(result, word_link(result))
 
-    def _home(self, project: str) -> str | None:
-        """Read the project that a memory belongs to; an empty name is one not given."""
-        if project == NO_PROJECT:
-            return None
-        return self._recollect.project if project in {"", HERE} else project
+
+def _home(recollect: Recollect, project: str) -> str | None:
+    """Read the project that a memory belongs to; an empty name is one not given."""
+    if project == NO_PROJECT:
+        return None
+    return recollect.project if project in {"", HERE} else project
