@@ -76,6 +76,15 @@ def test_a_run_that_is_there_is_not_made_again(cli: CommandLine) -> None:
     assert (added["name"], set(added["manifest"]["sets"])) == (first["name"], {"boats", "ships"})
 
 
+def test_an_arm_on_postgres_is_run_like_any_other(cli: CommandLine, postgres_url: str) -> None:
+    """Given a Postgres; without one it is said what is missing."""
+    (run,) = cli.data("bench", "run", "-s", "boats", "-a", "ts-rank", "--split", "all", "--database", postgres_url)
+    assert run["figures"]["sets"]["boats"]["queries"] == len(COLOURS)
+    assert run["manifest"]["conditions"]["words"] == "ts_rank"
+    assert postgres_url not in json.dumps(run)
+    assert "needs a Postgres" in cli.run("bench", "run", "-s", "boats", "-a", "server", code=2).stderr
+
+
 def test_runs_are_shown_compared_and_judged(cli: CommandLine) -> None:
     """Tables fit 100 columns, and the gate's exit code is its verdict."""
     shown = cli.say("bench", "run", "-s", "boats", "-a", "lexical", "-a", "default", "--split", "all")

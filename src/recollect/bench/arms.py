@@ -22,12 +22,18 @@ class Arm:
     name: str
     about: str
     values: Mapping[str, Value] = field(default_factory=dict)
-    words: Literal["ours", "fts5"] = "ours"
+    words: Literal["ours", "fts5", "ts_rank"] = "ours"
     """Which words leg."""
     vectors: Literal["together", "alone"] = "together"
     """Whether a turn is embedded together with those before it, as the product does, or alone."""
     importance: Literal["even", "random"] = "even"
     """No set rates importance: all alike, or at random, which shows what the prior costs where it says nothing."""
+    through: Literal["library", "server"] = "library"
+    """Whether the product is asked in this process, over SQLite, or over HTTP, as a server over Postgres."""
+
+    @property
+    def needs_postgres(self) -> bool:
+        return self.words == "ts_rank" or self.through == "server"
 
     @property
     def needs_model(self) -> bool:
@@ -47,6 +53,19 @@ ARMS: Final[Mapping[str, Arm]] = {
             words="fts5",
             vectors="alone",
         ),
+        Arm(
+            "seeds-postgres",
+            "that recipe on Postgres: ts_rank, all words and then any, in place of FTS5",
+            {**_SEEDS, "depth": 50},
+            words="ts_rank",
+            vectors="alone",
+        ),
+        Arm(
+            "ts-rank",
+            "words alone by Postgres, as in that recipe",
+            {**_BARE, "weight.lexical": 1.0, "weight.dense": 0.0},
+            words="ts_rank",
+        ),
         Arm("seeds-our-words", "that recipe over our words", {**_SEEDS, "depth": 50}, vectors="alone"),
         Arm("rrf", "rank fusion of words and meaning, k=60, 1:1", _SEEDS, vectors="alone"),
         Arm("convex-min-max", "convex fusion, lowest hit as 0", {**_CONVEX, "normaliser": "min-max"}, vectors="alone"),
@@ -57,6 +76,7 @@ ARMS: Final[Mapping[str, Arm]] = {
             vectors="alone",
         ),
         Arm("default", "the product as it comes"),
+        Arm("server", "the product as it comes, through `recollect serve` over Postgres", through="server"),
         Arm("no-context", "without the neighbours' scores", {"context": 0.0}),
         Arm("no-reading-together", "without reading turns together for their vectors", vectors="alone"),
         Arm("no-newest", "without the newer of two like statements first", {"newest-first": 0}),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +39,8 @@ class Campaign:
     """What to call the runs; by default each is named after its arm and conditions."""
     fresh: bool = False
     strict: bool = True
+    postgres: str | None = field(default=None, repr=False)
+    """A Postgres to make databases in, for the arms that need one; the address may hold a password."""
 
     @property
     def runs(self) -> Path:
@@ -65,6 +67,8 @@ def run_campaign(campaign: Campaign, *, workers: int = 1, progress: Progress = l
     # Whatever is wrong with the names is said before hours are spent.
     for name in campaign.sets:
         open_source(campaign.datasets, name)
+    if campaign.postgres is None and (needy := [arm.name for arm in campaign.arms if arm.needs_postgres]):
+        raise BenchError(f"The arm {needy[0]} needs a Postgres to make databases in: name one with --database.")
     with open_embedder(campaign.model, campaign.folder) as embedder:
         model = None if embedder is None else portable(embedder.model)
     # Read once: code that is edited meanwhile is not the code that runs.
@@ -90,7 +94,9 @@ def run_set(campaign: Campaign, name: str, made_under: MadeUnder, progress: Prog
     if not part.questions:
         raise BenchError(f"{name} has no questions in the split {campaign.split}.")
     with open_embedder(campaign.model, campaign.folder) as embedder:
-        desk = Desk(part, campaign.folder, embedder, progress=progress, strict=campaign.strict)
+        desk = Desk(
+            part, campaign.folder, embedder, progress=progress, strict=campaign.strict, postgres=campaign.postgres
+        )
         try:
             for arm in missing:
                 folders[arm.name].keep(desk.run(arm))

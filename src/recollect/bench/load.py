@@ -118,25 +118,30 @@ def _seconds(document: Document) -> int:
     return 0 if document.time else document.index
 
 
+def fill(store: Store, plan: Plan, names: Names, progress: Progress = lambda *_: None) -> None:
+    """Put the source into a store, of whatever kind, and its documents' names beside it."""
+    store.settings.set("length-limit", LENGTH_LIMIT)
+    replaced: list[tuple[Ref, Ref]] = []
+    done = 0
+    for documents in _batches(plan.corpus.documents()):
+        _add(store, [make_memory(each) for each in documents])
+        names.keep(each.id for each in documents)
+        replaced += [
+            (Ref(each.space, id_of(each.superseded_by)), Ref(each.space, id_of(each.id)))
+            for each in documents
+            if each.superseded_by is not None
+        ]
+        done += len(documents)
+        progress(f"Loading {plan.corpus.name}", done, None)
+    _link(store, replaced)
+    if plan.embedder is not None:
+        _embed(store, plan, progress)
+
+
 def _fill(plan: Plan, path: Path, names: Names, progress: Progress) -> None:
     store = _open(plan, path)
     try:
-        store.settings.set("length-limit", LENGTH_LIMIT)
-        replaced: list[tuple[Ref, Ref]] = []
-        done = 0
-        for documents in _batches(plan.corpus.documents()):
-            _add(store, [make_memory(each) for each in documents])
-            names.keep(each.id for each in documents)
-            replaced += [
-                (Ref(each.space, id_of(each.superseded_by)), Ref(each.space, id_of(each.id)))
-                for each in documents
-                if each.superseded_by is not None
-            ]
-            done += len(documents)
-            progress(f"Loading {plan.corpus.name}", done, None)
-        _link(store, replaced)
-        if plan.embedder is not None:
-            _embed(store, plan, progress)
+        fill(store, plan, names, progress)
     finally:
         store.close()
     names.finish()

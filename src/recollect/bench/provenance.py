@@ -26,8 +26,12 @@ _SHAPING: Final = (
     "bench/arms.py",
     "bench/arm_store.py",
     "bench/fts5.py",
+    "bench/tsrank.py",
+    "bench/served.py",
     "bench/metrics.py",
     "bench/run.py",
+    "api/recall.py",
+    "api/showing.py",
 )
 """Where a change may change a figure."""
 _VERSIONS: Final = ("recollect", "numpy", "ir-measures", "pytrec-eval-terrier", "PyStemmer", "fastembed", "onnxruntime")

@@ -3,7 +3,8 @@
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -11,13 +12,14 @@ from typing import Final
 from recollect.bench.arm_store import as_arm
 from recollect.bench.arms import Arm, values_of
 from recollect.bench.cache import CachedEmbedder
-from recollect.bench.errors import LegMissing
+from recollect.bench.errors import BenchError, LegMissing
 from recollect.bench.fts5 import Fts5Leg
 from recollect.bench.load import Loaded, Plan, Progress, load, store_path
 from recollect.bench.metrics import LIMIT, measure
+from recollect.bench.respondent import Answer, Respondent
 from recollect.bench.results import QueryResult, SetResult
 from recollect.bench.sources import Part, Question
-from recollect.core.ports import Leg, Reranker, Store
+from recollect.core.ports import Leg, Reranker
 from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
 from recollect.service.recall import Recall, recall
@@ -49,22 +51,28 @@ class Desk:
     """Whether a leg that fails ends the run: figures without it would pass for those of the whole."""
     wrap: Callable[[Leg], Leg] = lambda leg: leg
     """What to put around each leg."""
+    postgres: str | None = None
+    """Where arms that need a Postgres make their databases."""
     _loaded: dict[Path, Loaded] = field(default_factory=dict)
     _legs: dict[tuple[Path, str], tuple[Leg, ...]] = field(default_factory=dict)
-    _fts5: list[Fts5Leg] = field(default_factory=list)
+    _opened: ExitStack = field(default_factory=ExitStack)
+    """All that has to be closed."""
     _embedding: dict[str, float] = field(default_factory=dict)
 
     def run(self, arm: Arm) -> SetResult:
         source = self.part.source
         values = values_of(arm, has_model=self.embedder is not None)
-        path, loaded = self._load(arm)
-        seed = SEED if arm.importance == "random" else None
-        store = as_arm(loaded.store, values, legs=self._legs_of(arm, path, loaded), seed=seed)
-        asks_meaning = bool(Settings(values).number("weight.dense"))
-        if asks_meaning:
-            self._embed_queries()
-        asked = self._ask(store, values, arm)
-        rankings = {each.question.id: loaded.names.documents(each.found) for each in asked}
+        with ExitStack() as stack:
+            if arm.through == "server":
+                respondent = stack.enter_context(self._serve(arm, values))
+            else:
+                respondent = self._open(arm, values)
+            # A server embeds the questions itself.
+            asks_meaning = arm.through == "library" and bool(Settings(values).number("weight.dense"))
+            if asks_meaning:
+                self._embed_queries()
+            asked = self._ask(respondent, arm)
+            rankings = {each.question.id: respondent.names.documents(each.found) for each in asked}
         metrics = measure(self.part.questions, rankings)
         rows = tuple(
             QueryResult(
@@ -81,56 +89,88 @@ class Desk:
         return SetResult(
             source.name,
             source.fingerprint(),
-            loaded.memories,
-            loaded.octets,
+            respondent.memories,
+            respondent.octets,
             rows,
             self._embedding if asks_meaning else {},
             dict(failures),
         )
 
     def close(self) -> None:
-        for leg in self._fts5:
-            leg.close()
-        for loaded in self._loaded.values():
-            loaded.close()
+        self._opened.close()
 
-    def _ask(self, store: Store, values: Mapping[str, Value], arm: Arm) -> list[_Asked]:
+    def _ask(self, respondent: Respondent, arm: Arm) -> list[_Asked]:
         asked = []
         what = f"{self.part.source.name} · {arm.name}"
         for number, question in enumerate(self.part.questions, 1):
-            query = Query(question.text, Scope((question.space,), before=question.before), limit=LIMIT)
             began = time.perf_counter()
-            answer = recall(store, query, self.reranker)
+            found, missing = respondent.ask(question)
             milliseconds = (time.perf_counter() - began) * 1000
-            missing = _left_out(answer, values)
             if missing and self.strict:
                 raise LegMissing(
                     f"{what}: {'; '.join(missing)} (query {question.id}). Figures without it would pass for those of "
                     "the whole, so the run ends here; what was finished is kept."
                 )
-            # Of the answer only what is measured: thousands of traces would fill the memory.
-            found = tuple(result.memory.id for result in answer.results)
-            asked.append(_Asked(question, found, milliseconds, tuple(missing)))
+            asked.append(_Asked(question, found, milliseconds, missing))
             self.progress(what, number, len(self.part.questions))
         return asked
 
+    def _open(self, arm: Arm, values: Mapping[str, Value]) -> Respondent:
+        """Give the product in this process, as an arm would have it."""
+        path, loaded = self._load(arm)
+        seed = SEED if arm.importance == "random" else None
+        store = as_arm(loaded.store, values, legs=self._legs_of(arm, path, loaded), seed=seed)
+
+        def ask(question: Question) -> Answer:
+            query = Query(question.text, Scope((question.space,), before=question.before), limit=LIMIT)
+            answer = recall(store, query, self.reranker)
+            # Of the answer only what is measured: thousands of traces would fill the memory.
+            return tuple(result.memory.id for result in answer.results), _left_out(answer, values)
+
+        return Respondent(ask, loaded.names, loaded.memories, loaded.octets)
+
+    def _serve(self, arm: Arm, values: Mapping[str, Value]) -> AbstractContextManager[Respondent]:
+        """Give the product as a server has it."""
+        with _needs_server():
+            from recollect.bench.served import serve
+        return serve(self._plan(arm), values, self._postgres(), self.progress)
+
+    def _plan(self, arm: Arm) -> Plan:
+        return Plan(self.part.source.corpus, self.folder, self.embedder, alone=arm.vectors == "alone")
+
     def _load(self, arm: Arm) -> tuple[Path, Loaded]:
-        plan = Plan(self.part.source.corpus, self.folder, self.embedder, alone=arm.vectors == "alone")
+        plan = self._plan(arm)
         path = store_path(plan)
         if path not in self._loaded:
-            self._loaded[path] = load(plan, self.progress)
+            self._loaded[path] = self._opened.enter_context(closing(load(plan, self.progress)))
         return path, self._loaded[path]
 
     def _legs_of(self, arm: Arm, path: Path, loaded: Loaded) -> tuple[Leg, ...]:
         key = (path, arm.words)
         if key not in self._legs:
-            legs: Sequence[Leg] = loaded.store.legs
-            if arm.words == "fts5":
-                fts5 = Fts5Leg(loaded.store, path.with_suffix(".fts5"))
-                self._fts5.append(fts5)
-                legs = [fts5 if leg.name == fts5.name else leg for leg in legs]
+            words = self._words_of(arm, path, loaded)
+            legs = [leg if words is None or leg.name != words.name else words for leg in loaded.store.legs]
             self._legs[key] = tuple(map(self.wrap, legs))
         return self._legs[key]
+
+    def _words_of(self, arm: Arm, path: Path, loaded: Loaded) -> Leg | None:
+        """Give the words leg that an arm has instead of the product's."""
+        if arm.words == "fts5":
+            return self._opened.enter_context(closing(Fts5Leg(loaded.store, path.with_suffix(".fts5"))))
+        if arm.words == "ts_rank":
+            with _needs_server():
+                from recollect.bench.scratch import scratch_database
+                from recollect.bench.tsrank import TsRankLeg
+            url = self._opened.enter_context(scratch_database(self._postgres()))
+            return self._opened.enter_context(closing(TsRankLeg(loaded.store, url)))
+        return None
+
+    def _postgres(self) -> str:
+        if self.postgres is None:
+            raise BenchError(
+                "This arm needs a Postgres to make databases in: measure it by `bench run --database URL`."
+            )
+        return self.postgres
 
     def _embed_queries(self) -> None:
         """Have every query's vector at hand, and know how long some of them take."""
@@ -146,11 +186,21 @@ class Desk:
             self._embedding[question.id] = (time.perf_counter() - began) * 1000
 
 
-def _left_out(answer: Recall, values: Mapping[str, Value]) -> list[str]:
+@contextmanager
+def _needs_server() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("recollect"):
+            raise
+        raise BenchError(f"This arm needs {error.name}: pip install 'recollect[server]' brings it.") from error
+
+
+def _left_out(answer: Recall, values: Mapping[str, Value]) -> tuple[str, ...]:
     """Say what should have taken part in an answer and did not. A recall under measurement has nothing to add."""
     wanted = {leg for leg, weight in Settings(values).by_leg("weight").items() if weight}
     absent = wanted - {each.leg for each in answer.trace.answers}
-    return [*(f"{leg} was not asked" for leg in sorted(absent)), *answer.notices]
+    return (*(f"{leg} was not asked" for leg in sorted(absent)), *answer.notices)
 
 
 def _digest(text: str) -> str:

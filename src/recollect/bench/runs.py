@@ -74,6 +74,7 @@ def conditions(arm: Arm, split: Split, model: str | None) -> dict[str, Any]:
         "words": arm.words,
         "vectors": arm.vectors,
         "importance": arm.importance,
+        "through": arm.through,
         "settings": resolve(values),
         "split": split,
         # One that does not search by meaning is the same with any model.
