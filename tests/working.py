@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import psycopg
@@ -30,7 +30,10 @@ class Shop:
     workshop: Workshop
 
     def work(self, pace: Pace = EAGER, concurrency: int = 2) -> None:
-        """Do all that can be done now, and what that leads to."""
+        """Do all that can be done now, and what that leads to. What has to be tried again is, the next time."""
+        self.ask("UPDATE procrastinate_jobs SET scheduled_at = NULL WHERE status = 'todo'")
+        # However slow this machine is, a job that is put back is not done once more by the same worker.
+        pace = replace(pace, backoff=replace(pace.backoff, first=pace.backoff.first or 300.0))
         before: list[int] | None = None
         while before != (waiting := [job.id for job in self.jobs("waiting")]) and waiting:
             before = waiting

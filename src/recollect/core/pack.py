@@ -39,7 +39,8 @@ def pack(
     limit: int,
     budget: int | None,
 ) -> Packed:
-    evidence = _evidence(answers)
+    floors = {leg: floor for leg, floor in floors.items() if floor}
+    evidence = _evidence(answers) if floors else {}
     served: list[Served] = []
     left_out: dict[Ref, LeftOutWhy] = {}
     given: set[Ref] = set()
@@ -47,14 +48,16 @@ def pack(
     for item in ranking:
         if item.ref in given:
             continue
+        if not _stands(item, evidence, floors):
+            left_out[item.ref] = "under the floor"
+            continue
+        if len(served) == limit:
+            left_out[item.ref] = "over the limit"
+            continue
         room = None if budget is None else budget - tokens
         answers_now = _attach(item, memories, given, room)
         cost = sum(count_tokens(memories[ref].content) for ref in (item.ref, *answers_now))
-        if not _stands(item, evidence, floors):
-            left_out[item.ref] = "under the floor"
-        elif len(served) == limit:
-            left_out[item.ref] = "over the limit"
-        elif room is not None and cost > room:
+        if room is not None and cost > room:
             left_out[item.ref] = "over the budget"
         else:
             elsewhere = (Pointer("resolved-by", ref) for ref in item.answers if ref not in answers_now)
@@ -86,7 +89,6 @@ def _evidence(answers: Sequence[LegAnswer]) -> dict[Ref, dict[str, float]]:
 
 def _stands(item: Served, evidence: Mapping[Ref, Mapping[str, float]], floors: Mapping[str, float]) -> bool:
     """Whether a leg that has a floor has that much evidence, for it or for the older memory that it stands for."""
-    floors = {leg: floor for leg, floor in floors.items() if floor}
     if not floors:
         return True
     found = [evidence.get(ref, {}) for ref in (item.ref, *item.instead_of)]

@@ -52,7 +52,8 @@ def queue_changed(connection: Changes, space: int, key: int, change: int, *, old
     itself = [] if old is None else [key]
     forget_vectors(connection, space, [*itself, *after])
     wanted = itself if may_leave(new) and new.deleted_at is None else []
-    queue(connection, space, [*wanted, *after], change)
+    # One that moved on by a place or two is read after where it was itself.
+    queue(connection, space, list(dict.fromkeys([*wanted, *after])), change)
 
 
 def queue_purged(connection: Changes, space: int, key: int, change: int, old: Memory) -> None:
