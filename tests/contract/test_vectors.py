@@ -309,6 +309,16 @@ def test_the_turns_after_wait_where_it_was_and_where_it_is(store: Store) -> None
     assert _queue(store) == [2, *range(3, 3 + TURNS_BEFORE), *range(9, 9 + TURNS_BEFORE)]
 
 
+def test_a_turn_that_moves_on_by_a_place_waits_once(store: Store) -> None:
+    """It is one of those that are read after where it was, and waits no more often for that."""
+    turns = _turns(4)
+    store.memories.add(turns)
+    _build(store)
+    store.memories.change(change_memory(turns[1], 10, place=3))
+    assert _queue(store) == [2, 3, 4]
+    assert _set(store).waiting == 3
+
+
 def test_the_turns_after_a_restored_one_wait_again(store: Store) -> None:
     """What is back is read before them again."""
     turns = _turns(6)
