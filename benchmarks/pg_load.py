@@ -25,7 +25,7 @@ from recollect.core.memory import Memory
 from recollect.stores.lives import length_of
 from recollect.stores.moments import to_micros
 from recollect.stores.postgres.migrate import upgrade
-from recollect.stores.postgres.rows import STATE, to_row
+from recollect.stores.rows import STATE, to_row
 
 _HEADER: Final = b"PGCOPY\n\xff\r\n\0" + struct.pack("!ii", 0, 0)
 _TRAILER: Final = struct.pack("!h", -1)

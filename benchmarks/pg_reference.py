@@ -15,7 +15,7 @@ from recollect.core.bm25 import K1, B
 from recollect.core.memory import Memory
 from recollect.stores.lives import length_of
 from recollect.stores.moments import to_micros
-from recollect.stores.postgres.rows import STATE, to_row
+from recollect.stores.rows import STATE, to_row
 
 DEPTH: Final = 100
 Found = list[tuple[str, float]]

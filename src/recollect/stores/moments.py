@@ -14,7 +14,7 @@ def to_micros(moment: datetime) -> int:
 
 
 def from_micros(micros: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=micros)
+    return _EPOCH + micros * _MICROSECOND
 
 
 def moment_of(as_of: datetime | None) -> int:

@@ -9,6 +9,7 @@ from psycopg import Connection
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, LinkKind, is_id
+from recollect.stores.changes import news_of, span_of
 from recollect.stores.moments import from_micros, moment_of, to_micros
 from recollect.stores.postgres.audit import note_write
 from recollect.stores.postgres.database import Database, Row
@@ -72,7 +73,7 @@ class PostgresLinks:
         self._database = database
 
     def add(self, link: Link, *, dry_run: bool = False) -> bool:
-        """Keep a link as it is given: an import brings ended ones too, and the end of one that holds here."""
+        """Keep a link as it is given, ended or not."""
         with self._database.read() if dry_run else self._database.write() as connection:
             space, source, target = self._ends(connection, link, lock=not dry_run)
             if source is None or target is None:
@@ -82,15 +83,14 @@ class PostgresLinks:
                 "SELECT valid_from, valid_to FROM links WHERE space = %s AND source = %s AND kind = %s AND target = %s",
                 (space, source, link.kind, target),
             ).fetchall()
-            since = to_micros(link.created_at)
-            until = None if link.ended_at is None else to_micros(link.ended_at)
-            ends_here = (since, None) in known and until is not None
-            if not ends_here and any(begin == since or (end is None and until is None) for begin, end in known):
+            since, until = span_of(link)
+            news = news_of((since, until), known)
+            if news is None:
                 return False
             if not dry_run:
-                gained = -1 if ends_here else int(until is None)
+                gained = -1 if news == "ends" else int(until is None)
                 change = count_change(connection, space, links=gained)
-                if ends_here:
+                if news == "ends":
                     connection.execute(_END, (until, change, space, source, link.kind, target))
                 else:
                     connection.execute(_ADD, (space, source, link.kind, target, since, until, change))

@@ -12,11 +12,13 @@ from recollect.core.hits import Ref, Surroundings
 from recollect.core.memory import Memory, Revision, is_id
 from recollect.core.ports import Loaded
 from recollect.core.query import Scope
-from recollect.stores.moments import to_micros
+from recollect.stores.changes import missing_states
+from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.postgres.database import Database, Row
-from recollect.stores.postgres.rows import STATE_AS_READ, believed, from_row, ids_of, narrow, revision_from_row
+from recollect.stores.postgres.rows import STATE_AS_READ, believed, ids_of, narrow
 from recollect.stores.postgres.spaces import key_of_space, lock_space
 from recollect.stores.postgres.writing import Writing
+from recollect.stores.rows import from_row
 from recollect.stores.stretches import read_stretches
 
 _OF_SPACE: Final = "m.space = (SELECT key FROM spaces WHERE id = %s)"
@@ -95,7 +97,7 @@ class PostgresMemories:
             here = self._histories(connection, refs)
             results: list[Loaded] = []
             for ref, states in zip(refs, histories, strict=True):
-                result, missing = _missing(here.get(ref, []), states)
+                result, missing = missing_states(here.get(ref, []), states)
                 results.append(result)
                 if missing and not dry_run:
                     self._replay(connection, missing)
@@ -181,7 +183,10 @@ class PostgresMemories:
             if row is None:
                 return []
             past = connection.execute(_PAST, (key, [row[-1]])).fetchall()
-        return [*(revision_from_row(ref.space, each) for each in past), Revision(from_row(ref.space, row), None)]
+        return [
+            *(Revision(from_row(ref.space, each), from_micros(each[-1])) for each in past),
+            Revision(from_row(ref.space, row), None),
+        ]
 
     def last(self, space: str) -> tuple[int, Memory] | None:
         """Give the memory of a space that changed last, forgotten or not, and its change number."""
@@ -242,14 +247,3 @@ class PostgresMemories:
                 self._writing.insert(connection, state)
             else:
                 self._writing.change(connection, state)
-
-
-def _missing(here: Sequence[Memory], states: Sequence[Memory]) -> tuple[Loaded, Sequence[Memory]]:
-    """Compare a memory's states with those here: one side must be the beginning of the other."""
-    if not here:
-        return "added", states
-    common = min(len(here), len(states))
-    if list(here[:common]) != list(states[:common]):
-        return "conflict", ()
-    missing = states[len(here) :]
-    return ("updated" if missing else "unchanged"), missing

@@ -8,6 +8,7 @@ from recollect.core.memory import Link, Memory
 from recollect.core.ports import Count, EmbedQuery, Leg, Problem
 from recollect.core.query import Query
 from recollect.core.vectors import Vector
+from recollect.stores.changes import later_of
 from recollect.stores.postgres.database import Database
 from recollect.stores.postgres.dense import DenseLeg
 from recollect.stores.postgres.lexical import PostgresWordsIndex
@@ -64,10 +65,7 @@ class PostgresStore:
         return self._dense.reading(query, seconds)
 
     def last_change(self, space: str) -> Memory | Link | None:
-        memory, link = self.memories.last(space), self.links.last(space)
-        if memory is None or link is None:
-            return memory and memory[1]
-        return memory[1] if memory[0] > link[0] else link[1]
+        return later_of(self.memories.last(space), self.links.last(space))
 
     def count(self) -> list[Count]:
         with self._database.read() as connection:

@@ -11,8 +11,9 @@ from recollect.core.memory import Memory
 from recollect.core.ports import VectorSet, Waiting
 from recollect.core.vectors import unpack
 from recollect.stores.postgres.database import Database, Row
-from recollect.stores.postgres.rows import STATE_AS_READ, from_row
+from recollect.stores.postgres.rows import STATE_AS_READ
 from recollect.stores.postgres.spaces import LOCK_SPACES
+from recollect.stores.rows import from_row
 
 _STATE_OF_M: Final = ", ".join("m." + column for column in STATE_AS_READ.split(", "))
 _QUEUE_ALL: Final = """

@@ -8,6 +8,7 @@ from typing import Final
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, LinkKind
+from recollect.stores.changes import news_of, span_of
 from recollect.stores.moments import from_micros, moment_of, to_micros
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.memories import NEXT_CHANGE, key_of
@@ -63,7 +64,7 @@ class SqliteLinks:
         self._database = database
 
     def add(self, link: Link, *, dry_run: bool = False) -> bool:
-        """Keep a link as it is given: an import brings ended ones too, and the end of one that holds here."""
+        """Keep a link as it is given, ended or not."""
         with self._database.read() if dry_run else self._database.write() as connection:
             space, source, target = _ends(connection, link)
             if source is None or target is None:
@@ -73,14 +74,13 @@ class SqliteLinks:
                 "SELECT valid_from, valid_to FROM links WHERE space = ? AND source = ? AND kind = ? AND target = ?",
                 (space, source, link.kind, target),
             ).fetchall()
-            since = to_micros(link.created_at)
-            until = None if link.ended_at is None else to_micros(link.ended_at)
-            ends_here = (since, None) in known and until is not None
-            if not ends_here and any(begin == since or (end is None and until is None) for begin, end in known):
+            since, until = span_of(link)
+            news = news_of((since, until), known)
+            if news is None:
                 return False
             if not dry_run:
                 change = connection.execute(NEXT_CHANGE, (0, 0.0, space)).fetchone()[0]
-                if ends_here:
+                if news == "ends":
                     connection.execute(_END, (until, change, space, source, link.kind, target))
                 else:
                     connection.execute(_ADD, (space, source, link.kind, target, since, until, change))

@@ -11,20 +11,20 @@ from recollect.core.hits import Ref, Surroundings
 from recollect.core.memory import Memory, Revision
 from recollect.core.ports import Loaded
 from recollect.core.query import Scope
+from recollect.stores.changes import missing_states
 from recollect.stores.lives import length_of
-from recollect.stores.moments import to_micros
+from recollect.stores.moments import from_micros, to_micros
+from recollect.stores.rows import STATE
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.postings import close_postings, open_postings, purge_postings
 from recollect.stores.sqlite.queue import queue_changed, queue_purged
 from recollect.stores.sqlite.rows import (
-    STATE,
     STATE_PLACES,
     believed,
     from_blob,
     from_row,
     marks,
     narrow,
-    revision_from_row,
     to_blob,
     to_row,
 )
@@ -206,15 +206,8 @@ class SqliteMemories:
         self._database.clear_journal()
 
     def _missing(self, connection: sqlite3.Connection, states: Sequence[Memory]) -> tuple[Loaded, Sequence[Memory]]:
-        """Compare a memory's states with those here: one side must be the beginning of the other."""
         here = [revision.memory for revision in self._history(connection, Ref(states[0].space, states[0].id))]
-        if not here:
-            return "added", states
-        common = min(len(here), len(states))
-        if here[:common] != list(states[:common]):
-            return "conflict", ()
-        missing = states[len(here) :]
-        return ("updated" if missing else "unchanged"), missing
+        return missing_states(here, states)
 
     def _replay(self, connection: sqlite3.Connection, states: Sequence[Memory]) -> Loaded:
         result, missing = self._missing(connection, states)
@@ -277,7 +270,7 @@ class SqliteMemories:
             (space, key),
         )
         return [
-            *(revision_from_row(ref.space, each) for each in past),
+            *(Revision(from_row(ref.space, each), from_micros(each[-1])) for each in past),
             Revision(from_row(ref.space, row), None),
         ]
 

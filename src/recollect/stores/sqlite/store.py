@@ -12,6 +12,7 @@ from recollect.core.memory import Link, Memory
 from recollect.core.ports import Count, EmbedQuery, Leg, Problem
 from recollect.core.query import Query
 from recollect.core.settings import Settings, Value, parse_setting
+from recollect.stores.changes import later_of
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.dense import DenseLeg
 from recollect.stores.sqlite.lexical import SqliteWordsIndex
@@ -62,10 +63,7 @@ class SqliteStore:
         return nullcontext()
 
     def last_change(self, space: str) -> Memory | Link | None:
-        memory, link = self.memories.last(space), self.links.last(space)
-        if memory is None or link is None:
-            return memory and memory[1]
-        return memory[1] if memory[0] > link[0] else link[1]
+        return later_of(self.memories.last(space), self.links.last(space))
 
     def count(self) -> list[Count]:
         with self._database.read() as connection:

@@ -8,9 +8,10 @@ from recollect.core.context import TURNS_BEFORE
 from recollect.core.errors import EmbedderError, NotFound, Refused
 from recollect.core.memory import Memory
 from recollect.core.ports import VectorSet, Waiting
+from recollect.stores.rows import STATE
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.queue import work_of
-from recollect.stores.sqlite.rows import STATE, from_row, marks, to_blob
+from recollect.stores.sqlite.rows import from_row, marks, to_blob
 
 _SETS: Final = """
 SELECT v.key, v.model, v.dimension, v.active,
