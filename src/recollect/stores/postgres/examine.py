@@ -4,16 +4,16 @@ The operator's work, space by space.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any, Final
 
 from psycopg import Connection
 
 from recollect.core.ports import Problem
-from recollect.stores.lives import Life, trace_life
-from recollect.stores.postgres.rows import STATE, STATE_AS_READ, from_row
+from recollect.stores.lives import MEND, Life, Noted, Posting, check_lives, trace_life
+from recollect.stores.postgres.rows import STATE_AS_READ
+from recollect.stores.rows import STATE, from_row
 
-_MEND: Final = "Run `recollect doctor --mend`: it builds the index and the counts anew from the rows."
 _RESTORE: Final = "Restore the database from its last backup, or import your last export into a new space."
 
 # Every state that each memory of a space was in, one after the other.
@@ -37,28 +37,14 @@ _SPACES: Final = "SELECT key, id, memories, length, links FROM spaces ORDER BY i
 def examine(connection: Connection[Any], language: str, progress: Callable[[int, int], None]) -> Iterator[Problem]:
     spaces = connection.execute(_SPACES).fetchall()
     total = sum(_count(connection, "memories", space) for space, *_ in spaces)
-    done = 0
+    done = count(1)
     for space, name, memories, length, links in spaces:
-        live, live_length, entries = 0, 0.0, 0
         indexed = _indexed(connection, space)
-        for life in _lives(connection, space, name, language):
-            which = f"memory {life.states[-1].id} in {name}"
-            if life.has_gap:
-                yield Problem(f"The past of {which} has a gap.", _RESTORE)
-            if indexed.get(life.key, frozenset()) != life.postings:
-                yield Problem(f"The words of {which} are not indexed as they stand.", _MEND)
-            if life.is_live:
-                live, live_length = live + 1, live_length + life.lengths[-1]
-            entries += len(life.postings)
-            done += 1
-            progress(done, total)
-        if live != memories or abs(live_length - length) > 0.01 * (1 + live):
-            yield Problem(f"{name} holds {live:,} memories of {live_length:,.0f} words; its counts differ.", _MEND)
-        found = sum(map(len, indexed.values()))
-        if found != entries:
-            yield Problem(f"{name} has {found:,} index entries where its memories call for {entries:,}.", _MEND)
+        noted = Noted(name, memories, length, sum(map(len, indexed.values())))
+        lives = ((life, indexed.get(life.key, frozenset())) for life in _lives(connection, space, name, language))
+        yield from check_lives(noted, lives, _RESTORE, lambda: progress(next(done), total))
         if _count(connection, "links", space, "AND valid_to IS NULL") != links:
-            yield Problem(f"{name} has other links than its count of {links:,} says.", _MEND)
+            yield Problem(f"{name} has other links than its count of {links:,} says.", MEND)
 
 
 def rebuild(connection: Connection[Any], language: str) -> None:
@@ -100,7 +86,7 @@ def _lives(connection: Connection[Any], space: int, name: str, language: str) ->
         yield trace_life(key, [from_row(name, row) for row in states], [row[-1] for row in states], language)
 
 
-def _indexed(connection: Connection[Any], space: int) -> dict[int, frozenset[tuple[Any, ...]]]:
+def _indexed(connection: Connection[Any], space: int) -> dict[int, frozenset[Posting]]:
     rows = connection.execute(_POSTINGS, (space,)).fetchall()
     return {
         memory: frozenset(tuple(row[1:]) for row in entries)

@@ -2,14 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import count, groupby
 from typing import Final
 
 from recollect.core.ports import Problem
-from recollect.stores.lives import Life, Posting, trace_life
-from recollect.stores.sqlite.rows import STATE, from_row
+from recollect.stores.lives import Life, Noted, Posting, check_lives, trace_life
+from recollect.stores.rows import STATE
+from recollect.stores.sqlite.rows import from_row
 
-_MEND: Final = "Run `recollect doctor --mend`: it builds the index and the counts anew from the rows."
 _RESTORE: Final = "Keep a copy of the file, then import your last export into a new store."
 
 # Every state that each memory of a space was in, one after the other.
@@ -34,25 +34,12 @@ def examine(connection: sqlite3.Connection, language: str, progress: Callable[[i
             yield Problem(f"SQLite finds the file damaged: {verdict}.", _RESTORE)
             return
     total = connection.execute("SELECT COUNT(*) FROM memories").fetchone()[0]
-    done = 0
+    done = count(1)
     for space, name, memories, length in connection.execute("SELECT key, id, memories, length FROM spaces").fetchall():
-        live, live_length, entries = 0, 0.0, 0
-        for life in _lives(connection, space, language):
-            which = f"memory {life.states[-1].id} in {name}"
-            if life.has_gap:
-                yield Problem(f"The past of {which} has a gap.", _RESTORE)
-            if _indexed(connection, space, life) != life.postings:
-                yield Problem(f"The words of {which} are not indexed as they stand.", _MEND)
-            if life.is_live:
-                live, live_length = live + 1, live_length + life.lengths[-1]
-            entries += len(life.postings)
-            done += 1
-            progress(done, total)
-        if live != memories or abs(live_length - length) > 0.01 * (1 + live):
-            yield Problem(f"{name} holds {live:,} memories of {live_length:,.0f} words; its counts differ.", _MEND)
-        found = connection.execute("SELECT COUNT(*) FROM postings WHERE space = ?", (space,)).fetchone()[0]
-        if found != entries:
-            yield Problem(f"{name} has {found:,} index entries where its memories call for {entries:,}.", _MEND)
+        entries = connection.execute("SELECT COUNT(*) FROM postings WHERE space = ?", (space,)).fetchone()[0]
+        noted = Noted(name, memories, length, entries)
+        lives = ((life, _indexed(connection, space, life)) for life in _lives(connection, space, language))
+        yield from check_lives(noted, lives, _RESTORE, lambda: progress(next(done), total))
 
 
 def rebuild(connection: sqlite3.Connection, language: str) -> None:
