@@ -1,6 +1,5 @@
 """`embed`: choose the model that finds by meaning, and bring its vectors up to date."""
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -71,13 +70,14 @@ def embed(
 
 
 def _embed(memory: "Recollect", config: "Config", model: str, *, yes: bool) -> int:
+    from recollect.cli.asking import ask_first
     from recollect.cli.progress import show_rate
     from recollect.service.embed import build
     from recollect.wiring import consent_to, open_embedder
 
     known = _find_set(memory, model) is not None
     if not yes and (terms := consent_to(model, config, known=known)):
-        _ask_first(terms)
+        ask_first(f"{terms} Go on?", "Nothing was embedded; --yes agrees beforehand.")
     gate = memory.gates.add(open_embedder(model, config, allow_download=True))
     with show_rate("Embedding") as progress:
         embedded = build(memory.store, gate, progress=progress)
@@ -94,14 +94,6 @@ def _find_set(memory: "Recollect", name: str) -> str | None:
         return name
     whole = str(parse_model(name))
     return next((model for model in models if model == whole or model.partition("#")[0] == whole), None)
-
-
-def _ask_first(terms: str) -> None:
-    sys.stderr.write(f"{terms} Go on? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        sys.stderr.write("Nothing was embedded; --yes agrees beforehand.\n")
-        raise typer.Exit(PROBLEM)
 
 
 def _report(embedded: "Embedded") -> None:

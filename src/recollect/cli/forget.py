@@ -1,13 +1,11 @@
 """`forget` and `undo`."""
 
-import sys
 from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from recollect.cli.errors import PROBLEM
-from recollect.cli.options import Json
+from recollect.cli.options import Json, Yes
 from recollect.core.errors import NotFound
 from recollect.core.memory import Link, Memory
 
@@ -15,7 +13,7 @@ from recollect.core.memory import Link, Memory
 def forget(
     handles: Annotated[list[str], typer.Argument(metavar="ID", help="Their ids, or the last characters of them.")],
     purge: Annotated[bool, typer.Option("--purge", help="Remove them and their history for good.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing for good.")] = False,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Take memories out of every recall. `undo` brings them back, unless they were purged."""
@@ -27,7 +25,7 @@ def forget(
         if not purge:
             _refuse_forgotten(chosen)
         if purge and not yes:
-            _ask_first(chosen)
+            _ask_about(chosen)
         for each in chosen:
             if purge:
                 memory.purge(each.id)
@@ -81,7 +79,8 @@ def _refuse_forgotten(chosen: list[Memory]) -> None:
             raise NotFound(f"{each.id} is forgotten already: `recollect undo {each.short_id}` brings it back.")
 
 
-def _ask_first(chosen: list[Memory]) -> None:
+def _ask_about(chosen: list[Memory]) -> None:
+    from recollect.cli.asking import ask_first
     from recollect.cli.paper import Paper
     from recollect.cli.show import line
     from recollect.cli.words import count
@@ -89,9 +88,4 @@ def _ask_first(chosen: list[Memory]) -> None:
     paper = Paper(errors=True)
     for each in chosen:
         paper.write(line(each), cut=True)
-    question = f"Remove {count(len(chosen), 'memory', 'memories')} and all history for good?"
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        paper.write("Nothing was removed.")
-        raise typer.Exit(PROBLEM)
+    ask_first(f"Remove {count(len(chosen), 'memory', 'memories')} and all history for good?")

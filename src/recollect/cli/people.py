@@ -50,7 +50,8 @@ def add(
 @people.command()
 def remove(name: Name, yes: Yes = False, json: Json = False) -> None:
     """Remove a person for good, with their keys, their own space and all that is in it."""
-    from recollect.cli.show_server import ask_first, say, size_of, write_one
+    from recollect.cli.asking import ask_first
+    from recollect.cli.show_server import say, size_of, write_one
     from recollect.wiring import open_directory
 
     with open_directory(read_config()) as directory:

@@ -1,16 +1,13 @@
 """People, spaces and keys of a server as its operator reads them, and as data."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-import typer
 from rich.text import Text
 
 from recollect.cli.as_json import write_json
-from recollect.cli.errors import PROBLEM
 from recollect.cli.paper import DIM, HANDLE, NOTICE, STRONG, Paper, label
 from recollect.cli.words import ago, count
 from recollect.core.access import ApiKey, Member, Person, SpaceInfo
@@ -37,14 +34,6 @@ def write_one(data: Mapping[str, Any]) -> None:
 
 def write_all(name: str, data: Sequence[Mapping[str, Any]]) -> None:
     write_json({name: list(data)})
-
-
-def ask_first(question: str) -> None:
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        say("Nothing was removed.", errors=True)
-        raise typer.Exit(PROBLEM)
 
 
 def size_of(spaces: Sequence[SpaceInfo], *, space: str = "", owner: str = "") -> str:
