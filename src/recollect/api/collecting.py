@@ -9,11 +9,13 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Final, Protocol
+from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
+
+from recollect.core.ports import Lag
 
 Labels = tuple[str, ...]
 
@@ -81,19 +83,6 @@ class PoolCollector(Collector):
             yield GaugeMetricFamily(name, help_text, value=stats.get(key, 0))
         for key, (name, help_text, unit) in _POOL_COUNTERS.items():
             yield CounterMetricFamily(name, help_text, value=stats.get(key, 0) / unit)
-
-
-class Lag(Protocol):
-    """How far the background work is behind."""
-
-    @property
-    def waiting(self) -> int: ...
-    @property
-    def seconds(self) -> float:
-        """How long the oldest of those that wait has done so."""
-
-    @property
-    def failed(self) -> int: ...
 
 
 _SCRAPE_SECONDS: Final = 2.0

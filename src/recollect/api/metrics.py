@@ -23,11 +23,11 @@ from recollect.api.collecting import (
     Histograms,
     JobCollector,
     Labels,
-    Lag,
     PoolCollector,
     PoolStats,
 )
 from recollect.api.exchange import App, Exchange, Receive, Scope, Send
+from recollect.core.ports import Lag
 from recollect.service.recall import Recall
 
 _STAGE_BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)

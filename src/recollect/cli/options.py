@@ -2,7 +2,7 @@
 
 import os
 from datetime import datetime
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 import typer
 
@@ -82,6 +82,15 @@ Session = Annotated[str | None, typer.Option("--session", help="The session it c
 Place = Annotated[int | None, typer.Option("--place", help="Its place in that session, from 0.")]
 
 
+_LOGS: Final = "Logging"
+_LOG_FORMATS: Final = ("auto", "json", "text")
+_LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+LogFormat = Annotated[
+    str, typer.Option("--log-format", help="json, text, or auto: text in a terminal.", rich_help_panel=_LOGS)
+]
+LogLevel = Annotated[str, typer.Option("--log-level", help=", ".join(_LOG_LEVELS), rich_help_panel=_LOGS)]
+
+
 Choice = TypeVar("Choice", bound=str)
 
 
@@ -91,6 +100,10 @@ def choose(option: str, given: str, among: tuple[Choice, ...]) -> Choice:
         if each == given:
             return each
     raise typer.BadParameter(f"{option} is {', '.join(among[:-1])} or {among[-1]}, not {given!r:.40}.")
+
+
+def choose_logs(log_format: str, level: str) -> tuple[Literal["auto", "json", "text"], str]:
+    return choose("--log-format", log_format, _LOG_FORMATS), choose("--log-level", level, _LOG_LEVELS)
 
 
 def choose_project(project: str | None, *, none: bool, flag: str) -> str | None:

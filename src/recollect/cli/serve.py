@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from recollect.cli.options import LogFormat, LogLevel, choose_logs
 from recollect.config import read_config
-from recollect.core.errors import BadSetting, StoreError
+from recollect.core.errors import StoreError
 
 if TYPE_CHECKING:
     import uvicorn
@@ -16,13 +17,10 @@ if TYPE_CHECKING:
     from recollect.api.limits import Limits
     from recollect.service.server import Server
 
-_FORMATS: Final = ("auto", "json", "text")
-_LEVELS: Final = ("debug", "info", "warning", "error")
 _KEEP_ALIVE_SECONDS: Final = 65
 """Longer than load balancers keep idle connections, so that it is they who close them."""
 _LONGEST_HEAD: Final = 32 << 10
 _LIMITS: Final = "Limits of one key, in this process"
-_LOGGING: Final = "Logging"
 
 
 def serve(
@@ -49,17 +47,14 @@ def serve(
     stop_seconds: Annotated[
         int, typer.Option("--stop-seconds", min=0, help="How long requests may go on after SIGTERM.")
     ] = 30,
-    log_format: Annotated[
-        str, typer.Option("--log-format", help="json, text, or auto: text in a terminal.", rich_help_panel=_LOGGING)
-    ] = "auto",
-    log_level: Annotated[str, typer.Option("--log-level", help=", ".join(_LEVELS), rich_help_panel=_LOGGING)] = "info",
+    log_format: LogFormat = "auto",
+    log_level: LogLevel = "info",
 ) -> None:
     """Serve many people from the Postgres that RECOLLECT_DATABASE_URL names.
 
     The REST API is under /v1, its documentation at /docs, MCP at /mcp. The first start prints the first key.
     """
-    _check_choice("--log-format", log_format, _FORMATS)
-    _check_choice("--log-level", log_level, _LEVELS)
+    logs = choose_logs(log_format, log_level)
     _check_packages()
     from recollect.api.limits import Limits
     from recollect.api.logs import setup_logging
@@ -76,7 +71,7 @@ def serve(
     server = open_server(read_config(), connections=connections)
     try:
         _greet(server)
-        setup_logging(log_format, log_level)  # type: ignore[arg-type] # it is one of them
+        setup_logging(*logs)
         _run(server, limits, host, port, stop_seconds)
     finally:
         server.close()
@@ -143,11 +138,6 @@ def _greet(server: "Server") -> None:
     # No frame on the right: it would be copied along.
     sys.stderr.write("\n".join(("╭─ First start", *(f"│ {line}".rstrip() for line in lines), "╰─", "")))
     sys.stderr.flush()
-
-
-def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise BadSetting(f"{option} is one of {', '.join(choices)}, not {value!r}.")
 
 
 def _check_packages() -> None:

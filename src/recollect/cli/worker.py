@@ -1,15 +1,11 @@
 """`worker`: does what the server leaves for later, in a process of its own. Run several of them for more."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
-from recollect.cli.options import choose
+from recollect.cli.options import LogFormat, LogLevel, choose_logs
 from recollect.config import read_config
-
-_FORMATS: Final = ("auto", "json", "text")
-_LEVELS: Final = ("debug", "info", "warning", "error")
-_LOGGING: Final = "Logging"
 
 
 def worker(
@@ -17,10 +13,8 @@ def worker(
     concurrency: Annotated[
         int, typer.Option("--concurrency", "-c", min=1, max=64, help="Jobs done side by side, each for one space.")
     ] = 2,
-    log_format: Annotated[
-        str, typer.Option("--log-format", help="json, text, or auto: text in a terminal.", rich_help_panel=_LOGGING)
-    ] = "auto",
-    log_level: Annotated[str, typer.Option("--log-level", help=", ".join(_LEVELS), rich_help_panel=_LOGGING)] = "info",
+    log_format: LogFormat = "auto",
+    log_level: LogLevel = "info",
 ) -> None:
     """Embed what was stored, and index large spaces, until SIGTERM or Ctrl-C.
 
@@ -35,7 +29,7 @@ def worker(
     from recollect.api.logs import setup_logging
     from recollect.worker.opening import open_worker
 
-    setup_logging(choose("--log-format", log_format, _FORMATS), choose("--log-level", log_level, _LEVELS))
+    setup_logging(*choose_logs(log_format, log_level))
     working = open_worker(config, concurrency=concurrency)
     try:
         working.run()

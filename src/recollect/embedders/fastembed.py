@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fastembed import TextEmbedding
     from numpy.typing import NDArray
 
-DEFAULT_MODEL = "bge-small-en-v1.5"
 # Large enough to keep the cores busy, small enough that a batch of the longest memories needs no 100 MB.
 BATCH = 32
 # The prefix that the model's authors give for short queries to long passages. The small one does as well without.
