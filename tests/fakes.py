@@ -10,12 +10,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, cast
 
+from recollect.core.context import TURNS_BEFORE
 from recollect.core.hits import Hit, Ref, Surroundings, merge_hits
 from recollect.core.memory import Link, Memory
-from recollect.core.ports import Count, Evidence, Leg, Links, Memories, Problem, SettingsKeeper, Vectors
+from recollect.core.ports import (
+    Count,
+    Embedder,
+    Evidence,
+    Leg,
+    Links,
+    Memories,
+    Problem,
+    SettingsKeeper,
+    Vectors,
+    Waiting,
+)
 from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
-from recollect.core.vectors import Vector, to_unit
+from recollect.core.vectors import Vector, pack, to_unit
+from recollect.service.gate import Gate
 
 TOY_DIMENSION = 16
 
@@ -63,6 +76,19 @@ class BandedEmbedder(ToyEmbedder):
         values = [0.15 * value for value in to_unit(noise)]
         values[self.axis] = 1.0
         return to_unit(values)
+
+
+def expect_vectors(memories: Sequence[Memory], embedder: Embedder) -> dict[str, bytes]:
+    """Give the vectors that a model makes of memories as they are, by their ids."""
+    may_leave = [memory for memory in memories if memory.deleted_at is None and not memory.sensitive]
+    turns = {(memory.session, memory.place): memory for memory in may_leave}
+    waiting = []
+    for memory in may_leave:
+        places = range((memory.place or 0) - TURNS_BEFORE, memory.place or 0) if memory.session else range(0)
+        before = [turns[memory.session, place] for place in places if (memory.session, place) in turns]
+        waiting.append(Waiting(memory, tuple(before), 0))
+    vectors = Gate(embedder).embed(waiting)
+    return {each.memory.id: pack(vector) for each, vector in zip(waiting, vectors, strict=True)}
 
 
 def _draw(seed: str, count: int) -> list[float]:

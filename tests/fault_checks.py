@@ -4,15 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
-from fakes import ToyEmbedder
+from fakes import ToyEmbedder, expect_vectors
 from fault_clients import Known, Tally
 from faults import Estate, Outages
 from provider_server import vector_of
-from recollect.core.context import TURNS_BEFORE
-from recollect.core.memory import Memory
-from recollect.core.ports import Waiting
 from recollect.core.vectors import Vector, pack
-from recollect.service.gate import Gate
 from recollect.stores.postgres.database import Database
 from recollect.stores.postgres.store import PostgresStore
 from serving import Client
@@ -89,25 +85,5 @@ def check_vectors(estate: Estate) -> None:
     )
     vectors = {identity: pack([float(part) for part in text.strip("[]").split(",")]) for identity, text in rows}
     assert len(vectors) == len(rows)
-    assert vectors == _expect(memories, estate.model)
+    assert vectors == expect_vectors(memories, KnownEmbedder(estate.model, dimension=None))
     assert b"secret-" not in estate.provider.received
-
-
-def _expect(memories: Sequence[Memory], model: str) -> dict[str, bytes]:
-    """Give the vectors that a model makes of memories as they are, by their ids."""
-    may_leave = [memory for memory in memories if memory.deleted_at is None and not memory.sensitive]
-    turns = {(memory.session, memory.place): memory for memory in may_leave}
-    waiting = [
-        Waiting(
-            memory,
-            tuple(
-                turns[memory.session, place]
-                for place in range((memory.place or 0) - TURNS_BEFORE, memory.place or 0)
-                if (memory.session, place) in turns
-            ),
-            0,
-        )
-        for memory in may_leave
-    ]
-    vectors = Gate(KnownEmbedder(model, dimension=None)).embed(waiting)
-    return {each.memory.id: pack(vector) for each, vector in zip(waiting, vectors, strict=True)}

@@ -11,12 +11,9 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from e2e.recaller import make_models
-from fakes import ToyEmbedder
+from fakes import ToyEmbedder, expect_vectors
 from making import change_memory, forget_memory, id_of, make_memory
-from recollect.core.context import TURNS_BEFORE
 from recollect.core.memory import Memory
-from recollect.core.ports import Waiting
-from recollect.core.vectors import pack
 from recollect.service.embed import BATCH, build
 from recollect.service.gate import Gate
 from recollect.stores.sqlite.store import SqliteStore
@@ -64,19 +61,6 @@ def _disturb(store: SqliteStore, model: str, memories: dict[int, Memory], chance
             store.memories.change(memories[number])
 
 
-def _expect(memories: Sequence[Memory], model: str) -> dict[str, bytes]:
-    """Give the vectors that a model makes of memories as they are, by their ids."""
-    may_leave = [memory for memory in memories if memory.deleted_at is None and not memory.sensitive]
-    turns = {(memory.session, memory.place): memory for memory in may_leave}
-    waiting = []
-    for memory in may_leave:
-        places = range((memory.place or 0) - TURNS_BEFORE, memory.place or 0) if memory.session else range(0)
-        before = [turns[memory.session, place] for place in places if (memory.session, place) in turns]
-        waiting.append(Waiting(memory, tuple(before), 0))
-    vectors = Gate(ToyEmbedder(model)).embed(waiting)
-    return {each.memory.id: pack(vector) for each, vector in zip(waiting, vectors, strict=True)}
-
-
 def test_a_killed_embedder_loses_and_doubles_nothing(tmp_path: Path) -> None:
     """After 20 SIGKILLs, amid edits, every memory has one vector a model: the one that model makes of its text."""
     path, chance = str(tmp_path / "memory.db"), random.Random(20)
@@ -110,7 +94,7 @@ def test_a_killed_embedder_loses_and_doubles_nothing(tmp_path: Path) -> None:
     for model in MODELS:
         rows = [(identity, vector) for of, identity, vector in _look(path) if of == model]
         assert len(rows) == len({identity for identity, _ in rows})
-        assert dict(rows) == _expect(list(memories.values()), model)
+        assert dict(rows) == expect_vectors(list(memories.values()), ToyEmbedder(model))
 
 
 def _look(path: str) -> list[tuple[str, str, bytes]]:
