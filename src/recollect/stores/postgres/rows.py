@@ -7,9 +7,7 @@ from typing import Any, Final
 from recollect.core.memory import is_id
 from recollect.core.query import Scope
 from recollect.stores import rows
-from recollect.stores.rows import STATE, from_row, to_row
-
-__all__ = ["STATE", "STATE_AS_READ", "STATE_PLACES", "believed", "from_row", "ids_of", "narrow", "to_row"]
+from recollect.stores.rows import STATE
 
 STATE_AS_READ: Final = STATE.replace("id,", "id::text,", 1)
 """The columns of a state as they are read: an id as text is what we want, and cheaper than as an object."""

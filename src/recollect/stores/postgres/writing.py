@@ -15,8 +15,9 @@ from recollect.stores.moments import to_micros
 from recollect.stores.postgres.audit import note_write
 from recollect.stores.postgres.database import Database
 from recollect.stores.postgres.queue import queue_changed, queue_purged
-from recollect.stores.postgres.rows import STATE, STATE_AS_READ, STATE_PLACES, from_row, to_row
+from recollect.stores.postgres.rows import STATE_AS_READ, STATE_PLACES
 from recollect.stores.postgres.spaces import lock_space, no_space
+from recollect.stores.rows import STATE, from_row, to_row
 
 _KEPT_STATE: Final = ", ".join(f"%({column})s" for column in STATE.split(", "))
 # A new memory in a single statement, since each one sent costs as much as the work that it asks for. Counting the
