@@ -23,6 +23,7 @@ from recollect.core.memory import Link, Memory, check
 from recollect.core.ports import Embedder, Store, Waiting
 from recollect.service import gate as gates
 from recollect.service.embed import embed_waiting
+from recollect.service.extract import Rules, extract_waiting
 from recollect.service.gate import Gate
 from recollect.stores.sqlite import migrate
 from recollect.stores.sqlite.store import SqliteStore
@@ -134,6 +135,7 @@ def fill(store: Store, plan: Plan, names: Names, progress: Progress = lambda *_:
         done += len(documents)
         progress(f"Loading {plan.corpus.name}", done, None)
     _link(store, replaced)
+    extract_waiting(store, Rules(), progress=lambda done, total: progress(f"Reading {plan.corpus.name}", done, total))
     if plan.embedder is not None:
         _embed(store, plan, progress)
 

@@ -1,4 +1,4 @@
-"""What the outside must offer: a store with its legs and vectors, an embedder, a clock."""
+"""What the outside must offer: a store with its legs, vectors and concepts, an embedder, an extractor, a clock."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
+from recollect.core.concepts import Extraction, MentionKind
 from recollect.core.hits import Hit, Ref, Surroundings
 from recollect.core.memory import Link, Memory, Revision
 from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
+from recollect.core.spread import Tie, TieKind
 from recollect.core.vectors import Vector
 
 Clock = Callable[[], datetime]
@@ -128,6 +130,85 @@ class Vectors(Protocol):
         """Remove a set that is not active, and its queue."""
 
 
+class Extractor(Protocol):
+    """Memories in, concepts out. Only `service/extract.py` may hold one, which gives it no sensitive memory."""
+
+    @property
+    def name(self) -> str:
+        """Who reads: whatever reads otherwise has another name."""
+
+    def extract(self, memories: Sequence[Memory]) -> list[Extraction]:
+        """Read what each memory mentions and says, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An extractor as the store knows it: what it may still use, and how much waits for it."""
+
+    name: str
+    calls: int
+    tokens: int
+    most_calls: int | None
+    most_tokens: int | None
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A relation of a concept to another, since and until when, and the memories that state it."""
+
+    source: str
+    relation: str
+    target: str
+    since: datetime
+    until: datetime | None
+    evidence: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A concept with all that is known of it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    mentions: tuple[tuple[Ref, MentionKind], ...]
+    relations: tuple[Said, ...]
+
+
+class Concepts(Protocol):
+    """What memories are about. A mention is of the present text: whatever changes that removes it."""
+
+    def begin(self, extractor: str) -> None:
+        """Make an extractor known, all memories queued for it; one that is known goes on where it stood."""
+
+    def drop(self, extractor: str) -> None:
+        """Forget an extractor, all that it read and its queue."""
+
+    def readers(self) -> list[Reader]: ...
+
+    def waiting(self, extractor: str, limit: int, space: str | None = None) -> list[Waiting]:
+        """Give the next memories that this extractor has not read, of all spaces or of one."""
+
+    def keep(self, extractor: str, made: Sequence[tuple[Waiting, Extraction]]) -> int:
+        """Keep what was read, each once and only of what is still so; say how many memories that were."""
+
+    def load(self, extractor: str, read: Mapping[Ref, Extraction]) -> int:
+        """Keep what somebody else read in memories that are there; say how many those were."""
+
+    def ties(
+        self, refs: Sequence[Ref], kinds: Collection[TieKind], as_of: datetime | None = None
+    ) -> dict[Ref, list[Tie]]:
+        """Give what memories share with others, but for what too many share."""
+
+    def knows(self, spaces: Sequence[str], names: Collection[str]) -> bool:
+        """Whether any of these names is a concept in one of the spaces."""
+
+    def find(self, space: str, name: str) -> Concept | None: ...
+
+    def alias(self, space: str, name: str, alias: str) -> None:
+        """Give a concept another name; if that is a concept already, both become one."""
+
+
 class Memories(Protocol):
     def add(self, memories: Sequence[Memory]) -> None:
         """Keep new memories, all or none, indexed and queued; an id that is taken is a `Conflict`."""
@@ -237,6 +318,8 @@ class Store(Protocol):
     def links(self) -> Links: ...
     @property
     def vectors(self) -> Vectors: ...
+    @property
+    def concepts(self) -> Concepts: ...
     @property
     def settings(self) -> SettingsKeeper: ...
     @property

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from recollect.core.hits import LegAnswer, Ref, Scored
 from recollect.core.pack import LeftOutWhy
+from recollect.core.spread import Way
 
 STAGES: Final = ("legs", "context", "fusion", "spread", "rerank", "prior", "links", "pack")
 """The path of a recall, in order; the names of the files, the metrics and the explanations."""
@@ -30,6 +31,8 @@ class Trace:
     attached: Mapping[Ref, Ref] = field(default_factory=dict)
     """Answers that came along, with the memory that they are attached to."""
     left_out: Mapping[Ref, LeftOutWhy] = field(default_factory=dict)
+    ways: Mapping[Ref, tuple[Way, ...]] = field(default_factory=dict)
+    """How score came to memories in `spread`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.core import query as queries
+from recollect.core.concepts import names_in
 from recollect.core.context import REACH, take_context
 from recollect.core.errors import NotFound
 from recollect.core.fusion import LARGEST_WEIGHT, Normaliser, check_weights, convex, reciprocal_rank
@@ -17,7 +18,7 @@ from recollect.core.prior import apply_prior, put_newest_first
 from recollect.core.query import Query
 from recollect.core.rerank import put_quoted_first, rerank
 from recollect.core.settings import Settings
-from recollect.core.spread import spread
+from recollect.core.spread import SEEDS, TIE_KINDS, Spread, spread
 from recollect.core.trace import StageTrace, Standing, Trace, WhyNot, why_not
 from recollect.service.ask import ask_legs
 from recollect.service.opinions import Opinions, ask_reranker
@@ -79,7 +80,8 @@ def _recall(store: Store, query: Query, reranker: Reranker | None) -> Recall:
     path.mark("context", (), on=bool(surroundings.near))
     # What stands further down than any leg looks cannot come far enough up.
     fused = path.mark("fusion", _fuse(answers, weights, settings)[:depth])
-    flowed = path.mark("spread", spread(fused), on=False)
+    flow = _spread(store, query, fused, settings)
+    flowed = path.mark("spread", flow.ranking[:depth], on=bool(flow.ways))
     found = _present(store, query, [item.ref for item in flowed])
     quoted = put_quoted_first(flowed, found, query.text) if settings.whole("quoted-first") else flowed
     opinions = _ask_reranker(reranker, query, quoted, found, settings)
@@ -108,7 +110,7 @@ def _recall(store: Store, query: Query, reranker: Reranker | None) -> Recall:
         notices=_notices(store, query, answers, opinions),
         left_out=packed.left_out,
         tokens=packed.tokens,
-        trace=Trace(answers, tuple(path.stages), replaced, attached, packed.left_out),
+        trace=Trace(answers, tuple(path.stages), replaced, attached, packed.left_out, flow.ways),
     )
 
 
@@ -161,6 +163,24 @@ def _surroundings(store: Store, query: Query, answers: Sequence[LegAnswer], part
     """Give what stands around the hits of the legs that share."""
     found = {hit.ref for answer in answers if parts[answer.leg] for hit in answer.hits}
     return store.memories.surroundings(found, query.scope, REACH, query.exclude) if found else Surroundings()
+
+
+def _spread(store: Store, query: Query, fused: Sequence[Scored], settings: Settings) -> Spread:
+    """Let score flow from the best; less where that measured worse: in conversations, and where nothing is named."""
+    weights = {kind: settings.number(f"spread.{kind}") for kind in TIE_KINDS}
+    kinds = [kind for kind, weight in weights.items() if weight]
+    strength = settings.number("spread")
+    seeds = [item.ref for item in fused[:SEEDS]]
+    if not (strength and kinds and seeds):
+        return Spread(tuple(fused), {})
+    best = store.memories.get(seeds[:1], query.scope.as_of).get(seeds[0])
+    if best is not None and best.session is not None:
+        strength *= settings.number("spread.session")
+    if strength and not store.concepts.knows(query.scope.spaces, names_in(query.text)):
+        strength *= settings.number("spread.unnamed")
+    if not strength:
+        return Spread(tuple(fused), {})
+    return spread(fused, store.concepts.ties(seeds, kinds, query.scope.as_of), weights, strength)
 
 
 def _ask_reranker(

@@ -1,4 +1,4 @@
-"""What has to be embedded anew after a change: the rule that every store's queue follows.
+"""What has to be embedded and read anew after a change: the rule that every store's queue follows.
 
 A memory is embedded together with what was said just before it, so a write also reaches those that follow it.
 """
@@ -21,6 +21,11 @@ class Following(NamedTuple):
 def as_embedded(memory: Memory) -> tuple[object, ...]:
     """Give all that a memory's vector depends on."""
     return memory.content, memory.sensitive, memory.deleted_at is None, memory.project, memory.session, memory.place
+
+
+def as_read(memory: Memory) -> tuple[object, ...]:
+    """Give all that a memory's concepts depend on."""
+    return memory.content, memory.tags, memory.keywords, memory.sensitive, memory.deleted_at is None
 
 
 def following(memory: Memory) -> Following | None:
