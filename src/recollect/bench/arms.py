@@ -10,10 +10,23 @@ from recollect.core.settings import CONSTANTS, SETTINGS, Setting, Value
 HARNESS: Final[Mapping[str, Value]] = {"leg-timeout-ms": 600_000, "rerank-timeout-ms": 600_000}
 """What holds for every arm: a busy machine must not change a result."""
 
-_BARE: Final[Mapping[str, Value]] = {"context": 0.0, "newest-first": 0, "rerank": 0, "weight.exact": 0.0}
+_BARE: Final[Mapping[str, Value]] = {
+    "context": 0.0,
+    "spread": 0.0,
+    "newest-first": 0,
+    "rerank": 0,
+    "weight.exact": 0.0,
+}
 """Legs and their fusion, and nothing else."""
 _EQUAL: Final[Mapping[str, Value]] = {"weight.lexical": 1.0, "weight.dense": 1.0}
 _SEEDS: Final[Mapping[str, Value]] = {**_BARE, **_EQUAL, "fusion": "reciprocal-rank", "rrf.k": 60}
+_GRAPH: Final[Mapping[str, Value]] = {**_SEEDS, "depth": 50, "weight.graph": 0.35}
+_NO_TIES: Final[Mapping[str, Value]] = {
+    "spread.names": 0.0,
+    "spread.terms": 0.0,
+    "spread.relations": 0.0,
+    "spread.links": 0.0,
+}
 _CONVEX: Final[Mapping[str, Value]] = {**_BARE, "fusion": "convex"}
 
 
@@ -28,6 +41,10 @@ class Arm:
     """Whether a turn is embedded together with those before it, as the product does, or alone."""
     importance: Literal["even", "random"] = "even"
     """No set rates importance: all alike, or at random, which shows what the prior costs where it says nothing."""
+    concepts: Literal["rules", "triples"] = "rules"
+    """Whether the triples that a set brings along are imported besides what rules read."""
+    graph: Literal["stage", "leg", "leg with the base"] = "stage"
+    """Whether the graph is a stage, as in the product, or a leg, which brings only what no other one found, or all."""
     through: Literal["library", "server"] = "library"
     """Whether the product is asked in this process, over SQLite, or over HTTP, as a server over Postgres."""
 
@@ -77,6 +94,33 @@ ARMS: Final[Mapping[str, Arm]] = {
         ),
         Arm("default", "the product as it comes"),
         Arm("server", "the product as it comes, through `recollect serve` over Postgres", through="server"),
+        Arm("no-spread", "without score flowing through what memories share", {"spread": 0.0}),
+        Arm("spread-names", "score flowing through names alone", {**_NO_TIES, "spread.names": 1.0}),
+        Arm("spread-terms", "score flowing through rare words alone", {**_NO_TIES, "spread.terms": 1.0}),
+        Arm("spread-links", "score flowing through links alone", {**_NO_TIES, "spread.links": 1.0}),
+        Arm("triples", "with a model's triples besides the rules", concepts="triples"),
+        Arm(
+            "spread-relations",
+            "score flowing through a model's relations alone",
+            {**_NO_TIES, "spread.relations": 1.0},
+            concepts="triples",
+        ),
+        Arm(
+            "spread-all",
+            "score flowing through everything, a model's relations included",
+            {"spread.relations": 0.5},
+            concepts="triples",
+        ),
+        Arm(
+            "seeds-graph", "the seeds' graph leg: RRF at 0.35, base set excluded", _GRAPH, vectors="alone", graph="leg"
+        ),
+        Arm(
+            "seeds-graph-base",
+            "the seeds' graph leg: RRF at 0.35, base set included",
+            _GRAPH,
+            vectors="alone",
+            graph="leg with the base",
+        ),
         Arm("no-context", "without the neighbours' scores", {"context": 0.0}),
         Arm("no-reading-together", "without reading turns together for their vectors", vectors="alone"),
         Arm("no-newest", "without the newer of two like statements first", {"newest-first": 0}),

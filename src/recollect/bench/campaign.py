@@ -14,6 +14,7 @@ from recollect.bench.datasets import SETS, UNSEEN, Dataset
 from recollect.bench.errors import BenchError
 from recollect.bench.exact import EXACT_SETS, ExactSet
 from recollect.bench.load import Progress
+from recollect.bench.lowered import LOWERED, Lowered
 from recollect.bench.models import portable
 from recollect.bench.run import Desk
 from recollect.bench.runs import Folder, Run, conditions, run_name
@@ -56,6 +57,8 @@ def name_sets(given: Sequence[str]) -> tuple[str, ...]:
 def open_source(datasets: Path, name: str) -> Source:
     if name in EXACT_SETS:
         return ExactSet(name, Dataset(datasets / EXACT_SETS[name]))
+    if name.endswith(LOWERED):
+        return Lowered(open_source(datasets, name.removesuffix(LOWERED)))
     if not (datasets / name).is_dir():
         known = sorted(path.name for path in datasets.iterdir() if path.is_dir())
         raise BenchError(f"There is no set {name!r} in {datasets}. There are {', '.join((*known, *EXACT_SETS))}.")

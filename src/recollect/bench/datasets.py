@@ -17,6 +17,7 @@ from typing import Any, Final
 from recollect.bench.errors import BenchError
 from recollect.bench.sources import Document, Question
 from recollect.bench.strata import stratum_of
+from recollect.core.concepts import Relation
 
 SETS: Final = (
     "locomo",
@@ -114,6 +115,12 @@ class Dataset:
                 )
             )
         return found
+
+    def triples(self) -> Iterator[tuple[str, Relation]]:
+        path = self.folder / "triples.jsonl.gz"
+        if path.is_file():
+            for record in _lines(path):
+                yield record["doc_id"], Relation(record["subject"], record["relation"], record["object"])
 
     def _relevant(self) -> dict[str, dict[str, int]]:
         relevant: dict[str, dict[str, int]] = {}

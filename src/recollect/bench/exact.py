@@ -12,6 +12,7 @@ from typing import Final
 
 from recollect.bench.sources import Document, Question, Source
 from recollect.bench.strata import EXACT
+from recollect.core.concepts import Relation
 
 EXACT_SETS: Final[Mapping[str, str]] = {"realmem_exact": "realmem", "scifact_exact": "scifact"}
 """Whose documents each asks about."""
@@ -47,6 +48,9 @@ class ExactSet:
 
     def documents(self) -> Iterator[Document]:
         return self.corpus.documents()
+
+    def triples(self) -> Iterator[tuple[str, Relation]]:
+        return self.corpus.triples()
 
     def questions(self) -> Sequence[Question]:
         candidates = _candidates(self.corpus)

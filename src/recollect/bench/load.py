@@ -17,7 +17,8 @@ from recollect.bench.errors import BenchError
 from recollect.bench.models import portable
 from recollect.bench.names import Names, id_of
 from recollect.bench.sources import Document, Source
-from recollect.core import analysis, context
+from recollect.core import analysis, concepts, context
+from recollect.core.concepts import Extraction, Relation
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, Memory, check
 from recollect.core.ports import Embedder, Store, Waiting
@@ -60,6 +61,8 @@ class Plan:
     folder: Path
     embedder: Embedder | None = None
     alone: bool = False
+    triples: bool = False
+    """Whether the set's triples are imported."""
 
 
 def load(plan: Plan, progress: Progress = lambda *_: None) -> Loaded:
@@ -88,6 +91,7 @@ def store_path(plan: Plan) -> Path:
         parts += [portable(plan.embedder.model), _digest_of_reading()]
         if plan.alone and has_sessions(plan.corpus):
             parts.append("alone")
+    parts += [f"concepts {concepts.VERSION}", *(["triples"] * plan.triples)]
     fingerprint = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     return plan.folder / "stores" / plan.corpus.name / f"{fingerprint}.db"
 
@@ -136,6 +140,8 @@ def fill(store: Store, plan: Plan, names: Names, progress: Progress = lambda *_:
         progress(f"Loading {plan.corpus.name}", done, None)
     _link(store, replaced)
     extract_waiting(store, Rules(), progress=lambda done, total: progress(f"Reading {plan.corpus.name}", done, total))
+    if plan.triples:
+        _read_triples(store, plan.corpus)
     if plan.embedder is not None:
         _embed(store, plan, progress)
 
@@ -163,6 +169,14 @@ def _link(store: Store, replaced: Sequence[tuple[Ref, Ref]]) -> None:
         # A haystack may hold one of the two only.
         if len(ends) == len({newer, older}):
             store.links.add(Link(newer.space, newer.id, "supersedes", older.id, ends[newer].created_at))
+
+
+def _read_triples(store: Store, corpus: Source) -> None:
+    """Import what a language model read in the documents, where a set brings it along."""
+    read: dict[Ref, list[Relation]] = {}
+    for document, relation in corpus.triples():
+        read.setdefault(Ref(corpus.name, id_of(document)), []).append(relation)
+    store.concepts.load("triples", {ref: Extraction((), tuple(relations)) for ref, relations in read.items()})
 
 
 def _embed(store: Store, plan: Plan, progress: Progress) -> None:

@@ -20,9 +20,12 @@ ALL_GOLD: Final = "all-gold@10"
 NEWEST: Final = "newest-above-stale"
 """The best relevant document above every outdated one, for questions that have any."""
 
-MEASURES: Final = (RECALL_5, RECALL_10, NDCG, RECIPROCAL, ALL_GOLD, NEWEST)
+ENTERED: Final = "entered@10"
+"""How many of the top ten no leg had found, and score flowed to: none at all would mean that the graph is silent."""
+
+MEASURES: Final = (RECALL_5, RECALL_10, NDCG, RECIPROCAL, ALL_GOLD, NEWEST, ENTERED)
 _THEIRS: Final = (RECALL_5, RECALL_10, NDCG, RECIPROCAL)
-TOGETHER: Final = (_THEIRS, (ALL_GOLD,), (NEWEST,))
+TOGETHER: Final = (_THEIRS, (ALL_GOLD,), (NEWEST,), (ENTERED,))
 """Measures by which questions have them: all have the first, only some the others."""
 
 Metrics = Mapping[str, float]

@@ -2,12 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from recollect.bench.names import Names
 from recollect.bench.sources import Question
 
-Answer = tuple[tuple[str, ...], tuple[str, ...]]
-"""The ids of what was found, best first, and what was left out of the answer."""
+
+class Answer(NamedTuple):
+    """The ids of what was found, best first, what was left out of the answer, and how many of them no leg had found."""
+
+    found: tuple[str, ...]
+    missing: tuple[str, ...]
+    entered: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

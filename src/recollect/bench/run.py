@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +14,9 @@ from recollect.bench.arms import Arm, values_of
 from recollect.bench.cache import CachedEmbedder
 from recollect.bench.errors import BenchError, LegMissing
 from recollect.bench.fts5 import Fts5Leg
+from recollect.bench.graph import GraphLeg
 from recollect.bench.load import Loaded, Plan, Progress, load, store_path
-from recollect.bench.metrics import LIMIT, measure
+from recollect.bench.metrics import ENTERED, LIMIT, measure
 from recollect.bench.respondent import Answer, Respondent
 from recollect.bench.results import QueryResult, SetResult
 from recollect.bench.sources import Part, Question
@@ -36,6 +37,12 @@ class _Asked:
     found: tuple[str, ...]
     milliseconds: float
     missing: tuple[str, ...]
+    entered: int | None
+
+    @property
+    def ours(self) -> dict[str, float]:
+        """Give what is known of the answer besides its ranking."""
+        return {} if self.entered is None else {ENTERED: float(self.entered)}
 
 
 @dataclass
@@ -79,7 +86,7 @@ class Desk:
                 source.name,
                 each.question.id,
                 each.question.stratum,
-                metrics[each.question.id],
+                {**metrics[each.question.id], **each.ours},
                 rankings[each.question.id],
                 each.milliseconds,
             )
@@ -104,14 +111,14 @@ class Desk:
         what = f"{self.part.source.name} · {arm.name}"
         for number, question in enumerate(self.part.questions, 1):
             began = time.perf_counter()
-            found, missing = respondent.ask(question)
+            found, missing, entered = respondent.ask(question)
             milliseconds = (time.perf_counter() - began) * 1000
             if missing and self.strict:
                 raise LegMissing(
                     f"{what}: {'; '.join(missing)} (query {question.id}). Figures without it would pass for those of "
                     "the whole, so the run ends here; what was finished is kept."
                 )
-            asked.append(_Asked(question, found, milliseconds, missing))
+            asked.append(_Asked(question, found, milliseconds, missing, entered))
             self.progress(what, number, len(self.part.questions))
         return asked
 
@@ -125,7 +132,8 @@ class Desk:
             query = Query(question.text, Scope((question.space,), before=question.before), limit=LIMIT)
             answer = recall(store, query, self.reranker)
             # Of the answer only what is measured: thousands of traces would fill the memory.
-            return tuple(result.memory.id for result in answer.results), _left_out(answer, values)
+            found = tuple(result.memory.id for result in answer.results)
+            return Answer(found, _left_out(answer, values), _entered(answer, found))
 
         return Respondent(ask, loaded.names, loaded.memories, loaded.octets)
 
@@ -136,7 +144,13 @@ class Desk:
         return serve(self._plan(arm), values, self._postgres(), self.progress)
 
     def _plan(self, arm: Arm) -> Plan:
-        return Plan(self.part.source.corpus, self.folder, self.embedder, alone=arm.vectors == "alone")
+        return Plan(
+            self.part.source.corpus,
+            self.folder,
+            self.embedder,
+            alone=arm.vectors == "alone",
+            triples=arm.concepts == "triples",
+        )
 
     def _load(self, arm: Arm) -> tuple[Path, Loaded]:
         plan = self._plan(arm)
@@ -146,10 +160,12 @@ class Desk:
         return path, self._loaded[path]
 
     def _legs_of(self, arm: Arm, path: Path, loaded: Loaded) -> tuple[Leg, ...]:
-        key = (path, arm.words)
+        key = (path, f"{arm.words}, {arm.graph}")
         if key not in self._legs:
             words = self._words_of(arm, path, loaded)
             legs = [leg if words is None or leg.name != words.name else words for leg in loaded.store.legs]
+            if arm.graph != "stage":
+                legs.append(GraphLeg(loaded.store, tuple(legs), base=arm.graph == "leg with the base"))
             self._legs[key] = tuple(map(self.wrap, legs))
         return self._legs[key]
 
@@ -194,6 +210,12 @@ def _needs_server() -> Iterator[None]:
         if (error.name or "").startswith("recollect"):
             raise
         raise BenchError(f"This arm needs {error.name}: pip install 'recollect[server]' brings it.") from error
+
+
+def _entered(answer: Recall, found: Sequence[str]) -> int:
+    """Count what stands in an answer and in no leg's."""
+    fused = next(stage.ranking for stage in answer.trace.stages if stage.name == "fusion")
+    return len(set(found) - {item.ref.id for item in fused})
 
 
 def _left_out(answer: Recall, values: Mapping[str, Value]) -> tuple[str, ...]:

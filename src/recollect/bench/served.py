@@ -30,6 +30,7 @@ from recollect.bench.respondent import Answer, Respondent
 from recollect.bench.scratch import scratch_database
 from recollect.bench.sources import Document, Question, Source
 from recollect.config import read_config
+from recollect.core.concepts import Relation
 from recollect.core.settings import CONSTANTS, SETTINGS, Value
 from recollect.service.access import issue_key
 from recollect.stores.postgres.database import Database
@@ -75,7 +76,7 @@ def ask(client: httpx2.Client, question: Question) -> Answer:
     if reply.status_code != _OK:
         raise BenchError(f"The server answered {question.id} with {reply.status_code}: {reply.text:.500}")
     answer: dict[str, Any] = reply.json()
-    return tuple(each["id"] for each in answer["results"]), tuple(answer["notices"])
+    return Answer(tuple(each["id"] for each in answer["results"]), tuple(answer["notices"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,9 @@ class _Renamed:
 
     def documents(self) -> Iterator[Document]:
         return (replace(each, space=_space(each.space)) for each in self.inside.documents())
+
+    def triples(self) -> Iterator[tuple[str, Relation]]:
+        return self.inside.triples()
 
     def questions(self) -> Sequence[Question]:
         return [replace(each, space=_space(each.space)) for each in self.inside.questions()]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, Protocol
 
+from recollect.core.concepts import Relation
+
 Split = Literal["tune", "test", "all"]
 SPLITS: Final[tuple[Split, ...]] = ("test", "tune", "all")
 _TUNED: Final = 5
@@ -65,6 +67,9 @@ class Source(Protocol):
         """Give every document once for each space it is kept in, without holding them all."""
 
     def questions(self) -> Sequence[Question]: ...
+
+    def triples(self) -> Iterator[tuple[str, Relation]]:
+        """Give what a language model read in documents, if the source brings that along: document and relation."""
 
 
 @dataclass(frozen=True, slots=True)

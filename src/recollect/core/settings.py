@@ -64,6 +64,8 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "length-limit": Setting(DEFAULT_LENGTH_LIMIT, "most characters of a memory", least=100, most=1_000_000),
 }
 CONSTANTS: Final[Mapping[str, Setting]] = {
+    "weight.graph": Setting(0.0, "the weight of a graph leg, which only the benchmark has", most=LARGEST_WEIGHT),
+    "context.graph": Setting(0.0, "the graph leg's part of `context`", most=1),
     "rrf.k": Setting(RRF_K, "the constant of reciprocal rank fusion", least=1, most=1000),
     "context.dense": Setting(0.0, "the dense leg's part of `context`", most=1),
     "context.exact": Setting(0.0, "the exact leg's part of `context`", most=1),
