@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from recollect.bench.sources import Document, Question, Source
+from recollect.core.concepts import Relation
 from recollect.core.vectors import Vector
 
 DOCUMENTS = (
@@ -44,6 +45,9 @@ class Given:
 
     def questions(self) -> Sequence[Question]:
         return self.asked
+
+    def triples(self) -> Iterator[tuple[str, Relation]]:
+        return iter(())
 
 
 @dataclass
