@@ -80,7 +80,7 @@ def _recall(store: Store, query: Query, reranker: Reranker | None) -> Recall:
     path.mark("context", (), on=bool(surroundings.near))
     # What stands further down than any leg looks cannot come far enough up.
     fused = path.mark("fusion", _fuse(answers, weights, settings)[:depth])
-    flow = _spread(store, query, fused, settings)
+    flow = _spread(store, query, fused, settings, in_session=bool(fused) and fused[0].ref in surroundings.near)
     flowed = path.mark("spread", flow.ranking[:depth], on=bool(flow.ways))
     found = _present(store, query, [item.ref for item in flowed])
     quoted = put_quoted_first(flowed, found, query.text) if settings.whole("quoted-first") else flowed
@@ -165,7 +165,7 @@ def _surroundings(store: Store, query: Query, answers: Sequence[LegAnswer], part
     return store.memories.surroundings(found, query.scope, REACH, query.exclude) if found else Surroundings()
 
 
-def _spread(store: Store, query: Query, fused: Sequence[Scored], settings: Settings) -> Spread:
+def _spread(store: Store, query: Query, fused: Sequence[Scored], settings: Settings, *, in_session: bool) -> Spread:
     """Let score flow from the best; less where that measured worse: in conversations, and where nothing is named."""
     weights = {kind: settings.number(f"spread.{kind}") for kind in TIE_KINDS}
     kinds = [kind for kind, weight in weights.items() if weight]
@@ -173,8 +173,7 @@ def _spread(store: Store, query: Query, fused: Sequence[Scored], settings: Setti
     seeds = [item.ref for item in fused[:SEEDS]]
     if not (strength and kinds and seeds):
         return Spread(tuple(fused), {})
-    best = store.memories.get(seeds[:1], query.scope.as_of).get(seeds[0])
-    if best is not None and best.session is not None:
+    if in_session:
         strength *= settings.number("spread.session")
     if strength and not store.concepts.knows(query.scope.spaces, names_in(query.text)):
         strength *= settings.number("spread.unnamed")
