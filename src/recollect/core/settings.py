@@ -71,11 +71,11 @@ CONSTANTS: Final[Mapping[str, Setting]] = {
     "context.exact": Setting(0.0, "the exact leg's part of `context`", most=1),
     "context.lexical": Setting(1.0, "the words leg's part of `context`", most=1),
     "spread.names": Setting(1.0, "the weight of a name that memories share", most=LARGEST_WEIGHT),
-    "spread.terms": Setting(0.5, "the weight of a rare word that memories share", most=LARGEST_WEIGHT),
+    "spread.terms": Setting(0.3, "the weight of a rare word that memories share", most=LARGEST_WEIGHT),
     "spread.relations": Setting(0.0, "the weight of a relation between what memories mention", most=LARGEST_WEIGHT),
     "spread.links": Setting(1.0, "the weight of a link between memories", most=LARGEST_WEIGHT),
     "spread.unnamed": Setting(0.3, "what is left of `spread` where the question names nothing known", most=1),
-    "spread.session": Setting(0.25, "what is left of `spread` where the best stands in a session", most=1),
+    "spread.session": Setting(0.1, "what is left of `spread` where the best stands in a session", most=1),
     "words-in-context": Setting(1.4, "what the words' weight is multiplied by where they were averaged", most=5),
 }
 """What the benchmark varies and nobody sets: their values are results, not wishes."""
