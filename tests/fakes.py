@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, cast
 
+from recollect.core.concepts import fold
 from recollect.core.context import TURNS_BEFORE
 from recollect.core.hits import Hit, Ref, Surroundings, merge_hits
+from recollect.core.language_model import Budgets
 from recollect.core.memory import Link, Memory
 from recollect.core.ports import (
+    Concepts,
     Count,
     Embedder,
     Evidence,
@@ -27,6 +30,7 @@ from recollect.core.ports import (
 )
 from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
+from recollect.core.spread import Tie, TieKind
 from recollect.core.vectors import Vector, pack, to_unit
 from recollect.service.gate import Gate
 
@@ -188,6 +192,26 @@ class _Embedded:
 
 
 @dataclass
+class _Tied:
+    given: Mapping[Ref, Sequence[Tie]]
+    known: Collection[str]
+    asked: list[Sequence[Ref]] = field(default_factory=list)
+
+    def ties(
+        self,
+        refs: Sequence[Ref],
+        kinds: Collection[TieKind],
+        as_of: datetime | None = None,  # noqa: ARG002
+    ) -> dict[Ref, list[Tie]]:
+        self.asked.append(refs)
+        return {ref: [tie for tie in self.given.get(ref, ()) if tie.kind in kinds] for ref in refs}
+
+    def knows(self, spaces: Sequence[str], names: Collection[str]) -> bool:
+        assert spaces
+        return not {fold(name) for name in names}.isdisjoint(self.known)
+
+
+@dataclass
 class _Set:
     values: dict[str, Value]
 
@@ -199,7 +223,7 @@ class _Set:
 
 
 class DictStore:
-    """Offers what a recall needs: given memories, links, settings and legs."""
+    """Offers what a recall needs: given memories, links, ties, settings and legs."""
 
     def __init__(
         self,
@@ -209,11 +233,17 @@ class DictStore:
         links: Sequence[Link] = (),
         settings: Mapping[str, Value] | None = None,
         waiting: int = 0,
+        ties: Mapping[Ref, Sequence[Tie]] | None = None,
+        known: Collection[str] = (),
     ) -> None:
         self.kept = {Ref(memory.space, memory.id): memory for memory in memories}
         self.memories = cast("Memories", _Kept(self.kept))
         self.links = cast("Links", _Linked(links))
         self.vectors = cast("Vectors", _Embedded(waiting))
+        self.tied = _Tied(ties or {}, known)
+        self.concepts = cast("Concepts", self.tied)
+        # No recall asks for them.
+        self.budgets = cast("Budgets", None)
         self.settings: SettingsKeeper = _Set(dict(settings or {}))
         self.legs = legs
         self.asks_in_turn = False

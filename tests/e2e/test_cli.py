@@ -61,9 +61,9 @@ def test_explain_shows_every_step(cli: CommandLine) -> None:
     (first, *_) = [line for line in lines if line[:1] == ["lexical"]]
     assert first[1] == "1"
     assert {"redi", "cart", "+"} <= set(first)
-    stages = [line[0] for line in lines if line and line[0] in {"fusion", "prior", "links", "pack"}]
-    assert stages == ["fusion", "prior", "links", "pack"] * 2
-    assert "context, spread, rerank: off" in shown
+    stages = [line[0] for line in lines if line and line[0] in {"fusion", "spread", "prior", "links", "pack"}]
+    assert stages == ["fusion", "spread", "prior", "links", "pack"] * 2
+    assert "context, rerank: off" in shown
     assert "legs " in shown.splitlines()[-1]
     assert " ms: " in shown.splitlines()[-1]
 

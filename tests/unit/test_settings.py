@@ -16,6 +16,7 @@ def test_the_defaults() -> None:
         "floor.dense": 0.0,
         "floor.exact": 0.0,
         "context": 1.0,
+        "spread": 0.5,
         "quoted-first": 1,
         "newest-first": 1,
         "rerank": 0,
@@ -69,7 +70,7 @@ def test_settings_fall_back_to_defaults() -> None:
     """What was not set has its default, by number, whole number, choice and leg."""
     settings = Settings({"weight.exact": 2.5, "depth": 50, "fusion": "reciprocal-rank"})
     defaults = {leg: SETTINGS[f"weight.{leg}"].default for leg in ("lexical", "dense")}
-    assert settings.by_leg("weight") == {**defaults, "exact": 2.5}
+    assert settings.by_leg("weight") == {**defaults, "exact": 2.5, "graph": 0.0}
     assert settings.by_leg("floor") == {"lexical": 0.0, "dense": 0.0, "exact": 0.0}
     assert (settings.whole("depth"), settings.whole("limit")) == (50, 10)
     assert (settings.choice("fusion"), settings.choice("normaliser")) == ("reciprocal-rank", "theoretical-minimum")
@@ -87,7 +88,7 @@ def test_a_constant_is_no_setting(name: str) -> None:
 
 def test_constants_take_part_by_leg() -> None:
     """The legs' parts of `context` are constants, told apart from the setting of that name."""
-    assert Settings({}).by_leg("context").keys() == {"lexical", "dense", "exact"}
+    assert Settings({}).by_leg("context").keys() == {"lexical", "dense", "exact", "graph"}
 
 
 def test_what_measures_may_vary_a_constant() -> None:

@@ -30,7 +30,7 @@ def why_not(request: Request, body: WhyNotQuestion) -> Response:
     memory = recollect.get(body.id)
     call.note("why-not", [memory])
     with call.desk.recalls.take(call.caller.key):
-        why = recollect.why_not(_query(recollect, body), body.id)
+        why = recollect.why_not(_query(recollect, body), body.id, agent=True)
     return respond(show_why_not(recollect.redact(memory, body.as_of), why))
 
 

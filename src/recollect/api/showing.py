@@ -64,13 +64,26 @@ def _explain(recollect: Recollect, answer: Recall, ref: Ref) -> dict[str, Any]:
     memory = recollect.store.memories.get([ref], as_of).get(ref)
     hidden = memory is None or recollect.redact(memory, as_of).sensitive
     evidence = {} if hidden or memory is None else recollect.evidence(answer, memory)
+    told = recollect.hide_ways(answer, ref)
     return {
         "id": ref.id,
         "space": ref.space,
         # The stage of the legs has no ranking of its own: each leg has.
-        "steps": [asdict(step) for step in explain(answer.trace, ref) if step.stage != "legs"],
+        "steps": [asdict(step) for step in explain(told.trace, ref) if step.stage != "legs"],
         "evidence": {
             leg: {"summary": each.summary, "parts": [{"term": term, "adds": adds} for term, adds in each.parts]}
             for leg, each in evidence.items()
         },
+        "ways": [
+            {
+                "id": came.source.id,
+                "space": came.source.space,
+                "heading": came.source.heading,
+                "kind": way.kind,
+                "name": way.name,
+                "amount": way.amount,
+            }
+            for came in recollect.ways(told, ref)
+            for way in came.ways
+        ],
     }

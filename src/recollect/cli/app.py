@@ -7,12 +7,14 @@ import typer
 
 from recollect.cli.bench import bench
 from recollect.cli.care import doctor, stats
+from recollect.cli.concepts import concepts
 from recollect.cli.config import config
 from recollect.cli.db import db
 from recollect.cli.dev import dev
 from recollect.cli.embed import embed
 from recollect.cli.errors import Commands
 from recollect.cli.forget import forget, undo
+from recollect.cli.graph import graph
 from recollect.cli.jobs import jobs
 from recollect.cli.keep import edit, remember
 from recollect.cli.keys import keys
@@ -68,6 +70,7 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
         "history": history,
         "edit": edit,
         "link": link,
+        "graph": graph,
         "forget": forget,
         "undo": undo,
     },
@@ -79,6 +82,7 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
 for panel, commands in _PANELS.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(command)
+app.add_typer(concepts, name="concepts", rich_help_panel="Look and mend")
 app.add_typer(bench, name="bench", rich_help_panel="Care")
 for name, group in {"people": people, "spaces": spaces, "keys": keys, "db": db, "jobs": jobs}.items():
     app.add_typer(group, name=name, rich_help_panel="Server")

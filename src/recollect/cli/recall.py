@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recollect.core.query import Sort
 
 _CATCH_UP_SECONDS: Final = 1.0
-"""How long a recall may be held up by memories that wait to be embedded."""
+"""How long a recall may be held up by memories that wait to be read, and by those that wait to be embedded."""
 
 
 def recall(
@@ -50,7 +50,7 @@ def recall(
     json: Json = False,
 ) -> None:
     """Find what is known about something, best first."""
-    from recollect.cli.explain import weigh
+    from recollect.cli.weigh import weigh
     from recollect.wiring import open_recollect
 
     with open_recollect() as memory:

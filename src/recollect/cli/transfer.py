@@ -46,8 +46,8 @@ def import_all(
     from recollect.cli.progress import show_reading
     from recollect.wiring import open_recollect
 
-    with _opened(file) as source, open_recollect() as memory, show_reading(source) as advance:
-        outcome = memory.import_lines(_lines(source, advance), dry_run=dry_run)
+    with opened(file) as source, open_recollect() as memory, show_reading(source) as advance:
+        outcome = memory.import_lines(read_lines(source, advance), dry_run=dry_run)
     if json:
         from recollect.cli.as_json import write_json
 
@@ -113,7 +113,7 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
+def opened(path: str) -> Iterator[BinaryIO]:
     if path == STDIO:
         yield sys.stdin.buffer
         return
@@ -125,7 +125,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _lines(source: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
+def read_lines(source: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
     """Give the lines of a file; bytes that are not UTF-8 are left for the import to refuse, line by line."""
     for line in source:
         advance(len(line))

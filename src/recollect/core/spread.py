@@ -6,7 +6,7 @@ and what many share carries nothing. Whoever gets something moves up, and one th
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -62,6 +62,11 @@ def limits_of(memories: int) -> Limits:
     return Limits(round(min(200, max(10, 1.4 * root))), round(min(50, max(3, 0.15 * root))))
 
 
+def rarest(ties: Iterable[Tie]) -> list[Tie]:
+    """Give the ties of one memory that carry score, the rarest first."""
+    return sorted(ties, key=lambda tie: (len(tie.members), tie.kind, tie.name))[:MOST_TIES]
+
+
 def spread(
     ranking: Sequence[Scored], ties: Mapping[Ref, Sequence[Tie]], weights: Mapping[TieKind, float], strength: float
 ) -> Spread:
@@ -88,8 +93,7 @@ def _flow(
 ) -> dict[Ref, tuple[Way, ...]]:
     ways: dict[Ref, list[Way]] = {}
     for seed in seeds:
-        shared = [tie for tie in ties.get(seed, ()) if weights[tie.kind] and len(tie.members) > 1]
-        shared = sorted(shared, key=lambda tie: (len(tie.members), tie.kind, tie.name))[:MOST_TIES]
+        shared = rarest(tie for tie in ties.get(seed, ()) if weights[tie.kind] and len(tie.members) > 1)
         total = math.fsum(weights[tie.kind] for tie in shared)
         for tie in shared:
             amount = weights[tie.kind] / total / len(seeds) / len(tie.members)

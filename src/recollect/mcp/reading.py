@@ -121,7 +121,7 @@ class Reading:
         )
         memory = recollect.get(id)
         asker.note("why-not", [memory])
-        result = Showing(recollect).why_not(memory, recollect.why_not(asked, id))
+        result = Showing(recollect).why_not(memory, recollect.why_not(asked, id, agent=True))
         return answer(result, word_why_not(result))
 
     @refusing

@@ -12,7 +12,8 @@ from recollect.core.links import read_link
 from recollect.core.memory import Memory
 from recollect.core.record import format_time
 from recollect.core.sensitivity import may_leave
-from recollect.core.trace import Step, WhyNot, explain
+from recollect.core.telling import describe_ways
+from recollect.core.trace import Step, WhyNot, explain, is_hit
 from recollect.mcp.results import (
     DeleteResult,
     GetResult,
@@ -143,14 +144,26 @@ class Showing:
 
     def _explanation(self, answer: Recall, item: Recalled) -> list[str]:
         """Give its way through the stages in a line, the ways of those it stands in for, and the words that matched."""
-        lines = [_way(explain(answer.trace, Ref(item.memory.space, item.memory.id)))]
+        own = Ref(item.memory.space, item.memory.id)
+        lines = [_way(explain(answer.trace, own))]
         lines += [f"{ref.id[-8:]}: {_way(explain(answer.trace, ref))}" for ref in item.instead_of]
         if self._see(item.memory, answer.query.scope.as_of).sensitive:
             return lines
+        lines += self._spread(answer, own)
         for leg, evidence in self._recollect.evidence(answer, item.memory).items():
             matched = ", ".join(f"{term} {points:.2f}" for term, points in evidence.parts)
             lines.append(f"{leg}: {evidence.summary}" + f" ({matched})" * bool(matched))
         return lines
+
+    def _spread(self, answer: Recall, ref: Ref) -> list[str]:
+        """Say from which memories score came to one, and by what they share."""
+        words = [
+            f"by {describe_ways(came.ways)} from {came.source.short_id} ({self._heading(came.source)})"
+            for came in self._recollect.ways(self._recollect.hide_ways(answer, ref), ref)
+        ]
+        if not words:
+            return []
+        return [f"spread: {'' if is_hit(answer.trace, ref) else 'found by no leg; '}came {', '.join(words)}"]
 
     def _links(self, memory: Memory) -> list[Pointer]:
         pointers: list[Pointer] = []

@@ -4,17 +4,15 @@ It may be killed at any moment and run in several processes at once: a vector is
 the queue in the same transaction, so each is kept once.
 """
 
-import threading
-import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from recollect.core.errors import EmbedderError, RecollectError, TextRefused
+from recollect.core.errors import EmbedderError, TextRefused
 from recollect.core.hits import Ref
 from recollect.core.ports import Store, Waiting
 from recollect.core.vectors import pack
+from recollect.service.bounded import work_for
 from recollect.service.gate import Gate, Gates
 
 MANY: Final = 8
@@ -93,15 +91,7 @@ def catch_up(store: Store, gates: Gates, seconds: float) -> None:
         gate = gates.of(model)
     except EmbedderError:
         return
-    end = time.monotonic() + seconds
-
-    def work() -> None:
-        with suppress(RecollectError):
-            embed_waiting(store, gate, batch=SMALL_BATCH, stop=lambda: time.monotonic() > end)
-
-    thread = threading.Thread(target=work, name="catching up", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    work_for(seconds, lambda is_over: embed_waiting(store, gate, batch=SMALL_BATCH, stop=is_over), "catching up")
 
 
 def _embed(gate: Gate, waiting: Sequence[Waiting], refused: dict[Queued, str]) -> list[tuple[Waiting, bytes]]:

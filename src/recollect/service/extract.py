@@ -11,10 +11,13 @@ from typing import Final
 from recollect.core import concepts
 from recollect.core.concepts import Extraction, read_concepts
 from recollect.core.memory import Memory
-from recollect.core.ports import Extractor, Store
+from recollect.core.ports import Concepts, Extractor, Store
 from recollect.core.sensitivity import may_leave
+from recollect.service.bounded import work_for
 
 BATCH: Final = 200
+SMALL_BATCH: Final = 25
+"""Few enough that whoever wants to write meanwhile hardly waits: the store's lock is held while a batch is kept."""
 
 
 class Rules:
@@ -36,9 +39,9 @@ def extract_waiting(
     space: str | None = None,
 ) -> int:
     """Read all that waits, in all spaces or in one, unless told to stop between two batches; say how many were kept."""
-    store.concepts.begin(extractor.name)
+    is_current = _begin(store.concepts, extractor.name)
     kept, total = 0, None
-    while not stop():
+    while is_current and not stop():
         waiting = [each for each in store.concepts.waiting(extractor.name, batch, space) if may_leave(each.memory)]
         if not waiting:
             break
@@ -48,3 +51,35 @@ def extract_waiting(
         kept += store.concepts.keep(extractor.name, list(zip(waiting, read, strict=True)))
         progress(kept, total)
     return kept
+
+
+def catch_up(store: Store, seconds: float) -> None:
+    """Read what little waits before a recall, for so long; the rest stays queued."""
+    known = {reader.name: reader for reader in store.concepts.readers()}
+    if Rules.name in known and not known[Rules.name].waiting:
+        return
+    work_for(seconds, lambda is_over: extract_waiting(store, Rules(), batch=SMALL_BATCH, stop=is_over), "reading")
+
+
+def _begin(known: Concepts, extractor: str) -> bool:
+    """Make an extractor known; say whether it is the one to read.
+
+    What older rules read is dropped when newer ones begin. A process that was running before an upgrade leaves the
+    reading to those that came after.
+    """
+    version = _version(extractor)
+    if version is not None:
+        others = [(other, reader.name) for reader in known.readers() if (other := _version(reader.name)) is not None]
+        if any(other > version for other, _ in others):
+            return False
+        for other, name in others:
+            if other < version:
+                known.drop(name)
+    known.begin(extractor)
+    return True
+
+
+def _version(extractor: str) -> int | None:
+    """Give which rules these are, if they are rules."""
+    kind, _, number = extractor.partition(" ")
+    return int(number) if kind == "rules" and number.isdecimal() else None

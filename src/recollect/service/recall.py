@@ -1,7 +1,7 @@
 """The path of a recall, composed: legs, context, fusion, spread, rerank, prior, links, pack."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.core import query as queries
@@ -114,14 +114,20 @@ def _recall(store: Store, query: Query, reranker: Reranker | None) -> Recall:
     )
 
 
-def explain_missing(store: Store, query: Query, ref: Ref, reranker: Reranker | None = None) -> WhyNot:
-    """Say why a memory is not in the answer to a query."""
+def explain_missing(
+    store: Store,
+    query: Query,
+    ref: Ref,
+    reranker: Reranker | None = None,
+    see: Callable[[Recall, Ref], Recall] | None = None,
+) -> WhyNot:
+    """Say why a memory is not in the answer to a query; `see` gives the answer as far as whoever asks may know it."""
     standing = _standing(store, query, ref)
     if standing.state != "in scope":
         return why_not(Trace(), ref, standing, {})
     answer = recall(store, query, reranker)
     evidence = {leg: evidence.summary for leg, evidence in weigh_evidence(store, answer, ref).items()}
-    return why_not(answer.trace, ref, standing, evidence)
+    return why_not((see(answer, ref) if see else answer).trace, ref, standing, evidence)
 
 
 def weigh_evidence(store: Store, answer: Recall, ref: Ref) -> dict[str, Evidence]:

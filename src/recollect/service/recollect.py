@@ -15,13 +15,15 @@ from recollect.core.ports import Clock, Evidence, Reranker, Store
 from recollect.core.query import LARGEST_PAGE, Query, Scope, Sort, check_limit, check_scope
 from recollect.core.sensitivity import may_leave, redact
 from recollect.core.settings import Settings, parse_setting, setting
-from recollect.core.trace import WhyNot
+from recollect.core.trace import WhyNot, ways_to
 from recollect.service import recall as recalling
 from recollect.service import remember as remembering
 from recollect.service.gate import Gates
 from recollect.service.recall import Recall
+from recollect.service.ways import Came, find_ways
 
 if TYPE_CHECKING:
+    from recollect.service.graph import Graph
     from recollect.service.transfer import Imported
 
 HERE: Final = "."
@@ -58,6 +60,8 @@ class Recollect:
     reranker: Reranker | None = None
     others: tuple[str, ...] = ()
     """Further spaces to look in, besides the one that is written to."""
+    reading_seconds: float = 0.0
+    """How long `recall` may read concepts of what waits, where nobody else does: in a program of one's own."""
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -120,25 +124,52 @@ class Recollect:
 
     def recall(self, text: str, **how: Unpack[How]) -> Recall:
         """Find what is known about something, best first."""
-        return self.answer(self.query(text, **how))
+        query = self.query(text, **how)
+        if self.reading_seconds:
+            from recollect.service.extract import catch_up
+
+            catch_up(self.store, self.reading_seconds)
+        return self.answer(query)
 
     def answer(self, query: Query) -> Recall:
         return recalling.recall(self.store, query, self.reranker)
 
-    def why_not(self, query: Query, handle: str) -> WhyNot:
-        """Say why a memory is not in the answer to a query."""
-        return recalling.explain_missing(self.store, query, self.find(handle), self.reranker)
+    def why_not(self, query: Query, handle: str, *, agent: bool = False) -> WhyNot:
+        """Say why a memory is not in the answer to a query, to its owner or to an agent."""
+        see = self.hide_ways if agent else None
+        return recalling.explain_missing(self.store, query, self.find(handle), self.reranker, see)
 
     def evidence(self, answer: Recall, memory: Memory) -> dict[str, Evidence]:
         """Give what each leg says about one memory of an answer."""
         return recalling.weigh_evidence(self.store, answer, Ref(memory.space, memory.id))
 
-    def catch_up(self, seconds: float) -> None:
-        """Embed what little waits, so that what was just remembered is found by meaning too."""
-        if self.store.vectors.active() is not None:
-            from recollect.service.embed import catch_up
+    def ways(self, answer: Recall, ref: Ref) -> tuple[Came, ...]:
+        """Give how score came to one memory of an answer, from which others."""
+        return find_ways(self.store, answer, ref)
 
-            catch_up(self.store, self.gates, seconds)
+    def hide_ways(self, answer: Recall, ref: Ref) -> Recall:
+        """Give an answer with those ways to one memory that an agent may know: a way tells what both its ends say."""
+        as_of = answer.query.scope.as_of
+        read = self.store.memories.get({ref, *ways_to(answer.trace, ref)}, as_of)
+        seen = {each for each, memory in read.items() if may_leave(self.redact(memory, as_of))}
+        ways = tuple(way for way in answer.trace.ways.get(ref, ()) if {ref, way.source} <= seen)
+        return replace(answer, trace=replace(answer.trace, ways={ref: ways}))
+
+    def graph(self, handle: str, as_of: datetime | None = None) -> "Graph":
+        """Give what ties a memory to others."""
+        from recollect.service.graph import draw_graph
+
+        return draw_graph(self.store, self.get(handle, as_of), as_of)
+
+    def catch_up(self, seconds: float) -> None:
+        """Read and embed what little waits, for so long each: what was just remembered is then found in every way."""
+        from recollect.service import extract
+
+        extract.catch_up(self.store, seconds)
+        if self.store.vectors.active() is not None:
+            from recollect.service import embed
+
+            embed.catch_up(self.store, self.gates, seconds)
 
     def scope(
         self,

@@ -9,6 +9,7 @@ from recollect.api.schemas.fields import Answer, Body, Handle, Id, Label, Moment
 from recollect.api.schemas.memories import MemoryAnswer
 from recollect.core.memory import LARGEST_PLACE
 from recollect.core.query import Sort
+from recollect.core.spread import TieKind
 
 _MOST_SPACES: Final = 32
 _MOST_NAMES: Final = 100
@@ -102,11 +103,21 @@ class Evidence(Answer):
     parts: list[dict[str, str | float]] = Field(description="What each term of the query adds.")
 
 
+class Way(Answer):
+    id: str = Field(description="The memory that score came from.")
+    space: str
+    heading: str = Field(description="Its first line.")
+    kind: TieKind = Field(description="What the two share: a name, a rare word, a relation between names, a link.")
+    name: str = Field(description="Which one.")
+    amount: float = Field(description="The part of the score that flows in all; compares within one answer only.")
+
+
 class Explanation(Answer):
     id: str
     space: str
     steps: list[Step]
     evidence: dict[str, Evidence] = Field(description="What each leg says of it; nothing of a sensitive one.")
+    ways: list[Way] = Field(description="How score came to it in `spread`, the widest way first.")
 
 
 class Result(MemoryAnswer):
