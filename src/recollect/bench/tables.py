@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from recollect.bench.compare import Comparison
 from recollect.bench.figures import by_set, summarise_rows
-from recollect.bench.metrics import ALL_GOLD, NDCG, NEWEST, RECALL_5, RECALL_10
+from recollect.bench.metrics import ALL_GOLD, ENTERED, NDCG, NEWEST, RECALL_5, RECALL_10
 from recollect.bench.runs import Run
 from recollect.bench.significance import Interval, Summary
 from recollect.bench.sweep import MEASURES, Sweep
@@ -68,9 +68,10 @@ def special_rows(run: Run) -> list[Row]:
     summaries = summarise_rows(run.rows)
     return [
         (measure, name, interval(intervals[0]))
-        for measure in (ALL_GOLD, NEWEST)
+        for measure in (ALL_GOLD, NEWEST, ENTERED)
         if measure in summaries
         for name, intervals in summaries[measure].sets.items()
+        if measure != ENTERED or intervals[0].mean
     ]
 
 
