@@ -68,12 +68,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             url, datasets, options.memories // options.size, options.size, workers=options.workers, sets=options.sets
         )
         if "curve" in options.parts:
-            run_curve(replace(plan, url=_database(url, options.name)), pool, options.questions, results)
+            run_curve(replace(plan, url=database_at(url, options.name)), pool, options.questions, results)
         if "large" in options.parts:
-            run_large(replace(plan, url=_database(url, f"{options.name}_large")), pool, options, results)
+            run_large(replace(plan, url=database_at(url, f"{options.name}_large")), pool, options, results)
         if "wide" in options.parts:
             spaces = max(1, plan.spaces // 10)
-            wide = replace(plan, url=_database(url, f"{options.name}_wide"), spaces=spaces, dimension=WIDE)
+            wide = replace(plan, url=database_at(url, f"{options.name}_wide"), spaces=spaces, dimension=WIDE)
             run_wide(wide, pool, options.questions, results)
     print(pg_report.write(results.found, options.output))
     failed = pg_report.verdict(results.found)
@@ -149,7 +149,7 @@ def _server(options: argparse.Namespace) -> Iterator[str]:
         yield server.url
 
 
-def _database(url: str, name: str) -> str:
+def database_at(url: str, name: str) -> str:
     """Give the address of a database on the server, made if it is not there."""
     with closing(connect(url)) as connection:
         if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone() is None:
