@@ -248,6 +248,22 @@ def test_an_explained_recall_shows_the_stages(agent: Agent) -> None:
     assert "explanation" not in agent.recall("lynx proxy", project="explained")[0]
 
 
+def test_an_explained_recall_shows_the_way_of_a_memory_that_no_leg_found(agent: Agent) -> None:
+    """What shares a rare word with the best comes along; `explain` and `why_not` say by what, and from which memory."""
+    source = agent.store("The quokka cron job is run by Zsofia.", project="spread")
+    target = agent.store("Zsofia is away until May.", project="spread")
+    first, second = agent.recall("quokka cron", project="spread", explain=True)
+    assert (first["id"], second["id"]) == (source, target)
+    way, spread, *_ = second["explanation"]
+    assert [step.split()[0] for step in way.split(" > ")] == ["spread", "prior", "links", "pack"]
+    assert spread.lower() == (
+        f"spread: found by no leg; came by 'zsofia' from {source[-8:]} (the quokka cron job is run by zsofia.)"
+    )
+    why_not = agent.ask("memory_why_not", query="quokka cron", id=target, project="spread")
+    assert why_not["found"]
+    assert f"it came by 'zsofia' from {source[-8:]}" in why_not["reason"].lower()
+
+
 def test_links_shape_a_recall(agent: Agent) -> None:
     """The newer stands in for the older, an answer comes attached and whole, the rest is one line each."""
     old = agent.store("Ferret deploys run on Monday.", project="links")
@@ -265,7 +281,8 @@ def test_links_shape_a_recall(agent: Agent) -> None:
         assert (linked["source"], linked["kind"], linked["target"]) == (source, kind, target)
         assert linked["effect"]
     found = {memory["id"]: memory for memory in agent.recall("ferret deploys", project="links")}
-    assert found.keys() == {new, problem}
+    # The whole has no word of the query: it comes along by its link to what has.
+    assert found.keys() == {new, problem, whole}
     assert found[new]["instead_of"] == [old]
     assert [answer["content"] for answer in found[problem]["answers"]] == ["Clear the cache.\nThen try again."]
     assert found[problem]["pointers"] == [

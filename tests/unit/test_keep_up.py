@@ -1,4 +1,4 @@
-"""A long-lived process keeps the set in use complete, whatever happens meanwhile, until it is told to stop."""
+"""A long-lived process keeps vectors and concepts complete, whatever happens meanwhile, until it is told to stop."""
 
 import logging
 import threading
@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fakes import ToyEmbedder
 from making import change_memory, make_memory, use_model, wait_until
-from recollect.core.errors import EmbedderBusy, EmbedderError, TextRefused
+from recollect.core.errors import EmbedderBusy, EmbedderError, StoreBusy, TextRefused
 from recollect.core.vectors import Vector
 from recollect.service import keep_up
 from recollect.service.embed import embed_waiting
+from recollect.service.extract import extract_waiting
 from recollect.service.gate import Gate, Gates
 from recollect.service.keep_up import KeepUp
 from recollect.stores.sqlite.store import SqliteStore
@@ -45,13 +47,13 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 @pytest.fixture(autouse=True)
 def _all_threads_end() -> Iterator[None]:
-    """No test leaves a thread behind that embeds."""
+    """No test leaves a thread behind that embeds or reads."""
     yield
-    wait_until(lambda: not _embedding())
+    wait_until(lambda: not (_running("embedding") or _running("reading")))
 
 
-def _embedding() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "embedding"]
+def _running(name: str) -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == name]
 
 
 @contextmanager
@@ -67,6 +69,74 @@ def _keeping_up(store: SqliteStore, open_embedder: Callable[[str], ToyEmbedder])
 def _complete(store: SqliteStore, vectors: int) -> bool:
     active = [each for each in store.vectors.sets() if each.active]
     return [(each.vectors, each.waiting) for each in active] == [(vectors, 0)]
+
+
+def _read(store: SqliteStore, memories: int) -> bool:
+    """Whether all is read and that many mention what every memory of these tests does."""
+    waiting = [each.waiting for each in store.concepts.readers()]
+    concept = store.concepts.find("personal", "Tuesdays")
+    return waiting == [0] and concept is not None and len(concept.mentions) == memories
+
+
+def test_concepts_are_read_without_any_model(store: SqliteStore, tmp_path: Path) -> None:
+    """What was there, what this process writes and what another one does is read soon, though nothing is embedded."""
+    first = make_memory(1)
+    store.memories.add([first])
+    with _keeping_up(store, ToyEmbedder):
+        wait_until(lambda: _read(store, 1))
+        store.memories.add([make_memory(2)])
+        wait_until(lambda: _read(store, 2))
+        store.memories.change(change_memory(first, 10, content="no day is named"))
+        wait_until(lambda: _read(store, 1))
+        another = SqliteStore(str(tmp_path / "memory.db"))
+        another.memories.add([make_memory(n) for n in range(3, 60)])
+        another.close()
+        wait_until(lambda: _read(store, 58))
+
+
+def test_a_model_in_trouble_does_not_hold_up_concepts(store: SqliteStore) -> None:
+    """While a model hangs, and while one that failed is left alone, what is written is read."""
+    store.memories.add([make_memory(1)])
+    use_model(store)
+    asked, go_on = threading.Event(), threading.Event()
+
+    class Hanging(ToyEmbedder):
+        def embed_documents(self, texts: Sequence[str]) -> list[Vector]:  # noqa: ARG002 - it never gets that far
+            asked.set()
+            assert go_on.wait(LONG)
+            raise EmbedderError("broken")
+
+    with _keeping_up(store, Hanging):
+        assert asked.wait(LONG)
+        store.memories.add([make_memory(2)])
+        wait_until(lambda: _read(store, 2))
+        go_on.set()
+        store.memories.add([make_memory(3)])
+        wait_until(lambda: _read(store, 3))
+    assert not _complete(store, 3)
+
+
+def test_trouble_with_reading_is_told_and_passes(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever goes wrong while reading is logged; vectors are made meanwhile, concepts as soon as it works again."""
+    monkeypatch.setattr(keep_up, "SECONDS_AFTER_TROUBLE", OFTEN)
+    failures = [StoreBusy("held by a backup"), RuntimeError("unforeseen")]
+
+    def fail_twice(*given: Any, **more: Any) -> int:  # noqa: ANN401 - as it is called
+        if failures:
+            raise failures.pop(0)
+        return extract_waiting(*given, **more)
+
+    monkeypatch.setattr(keep_up, "extract_waiting", fail_twice)
+    store.memories.add([make_memory(1)])
+    use_model(store)
+    with _keeping_up(store, ToyEmbedder):
+        wait_until(lambda: _complete(store, 1) and _read(store, 1))
+    assert [record.message for record in caplog.records] == [
+        "concepts are not read: held by a backup",
+        "concepts are not read: unforeseen",
+    ]
 
 
 def test_what_is_written_while_it_runs_is_embedded(store: SqliteStore, tmp_path: Path) -> None:
@@ -165,7 +235,7 @@ def test_after_trouble_it_waits_before_it_asks_again(store: SqliteStore) -> None
     with _keeping_up(store, refuse):
         wait_until(lambda: bool(asked))
     assert time.monotonic() - began < LONG
-    assert (asked, _embedding()) == (["toy"], [])
+    assert (asked, _running("embedding")) == (["toy"], [])
 
 
 def test_what_was_refused_is_not_sent_again_at_every_look(store: SqliteStore) -> None:
@@ -204,9 +274,9 @@ def test_stopping_ends_it_between_two_batches(store: SqliteStore) -> None:
     keeping.start()
     assert asked.wait(LONG)
     keeping.stop(0.01)
-    assert _embedding()
+    assert _running("embedding")
     go_on.set()
-    wait_until(lambda: not _embedding())
+    wait_until(lambda: not _running("embedding"))
     (only,) = store.vectors.sets()
     assert (0 < only.vectors < 199, only.vectors + only.waiting) == (True, 199)
     embed_waiting(store, Gate(ToyEmbedder()))

@@ -107,8 +107,8 @@ def alias(
         concept = _find(memory, name)
         twin = memory.store.concepts.find(memory.space, other)
         if twin is not None and twin.name != concept.name and not yes:
-            many = count(len({ref for ref, _ in twin.mentions}), "memory", "memories")
-            ask_first(f"{many} mention {twin.name!r}. Make one concept of both, for good?", "Nothing was changed.")
+            many = count(len({ref for ref, _ in twin.mentions}), "memory mentions", "memories mention")
+            ask_first(f"{many} {twin.name!r}. Make one concept of both, for good?", "Nothing was changed.")
         memory.store.concepts.alias(memory.space, name, other)
         concept = _find(memory, name)
     if json:

@@ -14,7 +14,7 @@ Shared = TypeVar("Shared", Tie, Way)
 
 def telling(shared: Sequence[Shared]) -> list[Shared]:
     """Leave out what another one says too: the words of a name, the parts of a path."""
-    said = [{each.name} if each.kind == "terms" else set(analyse(each.name)) for each in shared]
+    said = [_say(each) for each in shared]
     return [
         each
         for place, each in enumerate(shared)
@@ -25,6 +25,11 @@ def telling(shared: Sequence[Shared]) -> list[Shared]:
             if earlier != place and shared[earlier].kind != "links"
         )
     ]
+
+
+def _say(shared: Tie | Way) -> set[str]:
+    """Give the terms of a name; a term is one already, and a name may be all of stop words."""
+    return set(() if shared.kind == "terms" else analyse(shared.name)) or {shared.name}
 
 
 def describe_ways(ways: Sequence[Way]) -> str:
