@@ -1,14 +1,16 @@
 """A real HTTP server on this machine that speaks as OpenAI, Voyage and Cohere document it, and remembers every byte.
 
-Its vectors depend on the text alone, so that a test can tell which vector belongs to which text.
+Its vectors depend on the text alone, so that a test can tell which vector belongs to which text; what it reads in a
+note are the note's words with a capital, and that the first of them knows the others.
 """
 
 import hashlib
 import json
+import re
 import ssl
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,6 +54,8 @@ class Provider:
     received: bytearray = field(default_factory=bytearray)
     script: deque[Scripted] = field(default_factory=deque)
     over: threading.Event = field(default_factory=threading.Event)
+    answered: Callable[[dict[str, Any]], object] = lambda _answer: None
+    """Told of every answer of the usual kind, before it is sent."""
 
     def answer_next(self, *answers: Scripted) -> None:
         self.script.extend(answers)
@@ -135,6 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
         except _Refusal as refusal:
             self._send(refusal.status, {"message": str(refusal), "detail": str(refusal)})
         else:
+            self.provider.answered(answer)
             self._send(200, answer)
 
     def _play(self, scripted: Scripted) -> None:
@@ -210,4 +215,44 @@ def _cohere(body: dict[str, Any], dimension: int) -> dict[str, Any]:
     return {"id": "1", "embeddings": {"float": [vector_of(text, dimension) for text in body["texts"]]}, "meta": {}}
 
 
-_ROUTES = {"/openai/v1/embeddings": _openai, "/voyage/v1/embeddings": _voyage, "/cohere/v2/embed": _cohere}
+def chat(content: str, used: int = 1, reason: str = "stop", refusal: str | None = None) -> dict[str, Any]:
+    """Give a whole answer of a chat."""
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    return {"id": "1", "object": "chat.completion", "choices": [choice], "usage": {"total_tokens": used}}
+
+
+def read_note(number: int, text: str) -> dict[str, Any]:
+    """Give what the server reads in a note."""
+    names = [name for name in re.findall(r"\w+", text) if name[0].isupper()]
+    return {
+        "number": number,
+        "entities": [{"name": name, "aliases": []} for name in names],
+        "relations": [[names[0], "knows", other] for other in names[1:]],
+    }
+
+
+def notes_of(body: dict[str, Any]) -> list[str]:
+    """Give the notes that a request asks about."""
+    return [note["text"] for note in json.loads(body["messages"][-1]["content"]).get("notes", [])]
+
+
+def _chat(body: dict[str, Any], _dimension: int) -> dict[str, Any]:
+    fields = {"model", "messages", "temperature", "max_tokens", "response_format"}
+    if set(body) != fields or body["response_format"] != {"type": "json_object"} or body["temperature"] != 0:
+        raise _Refusal(400, "this is not how to ask")
+    if not any("JSON" in message["content"] for message in body["messages"]):
+        raise _Refusal(400, "the word JSON must be in the messages")
+    notes = [read_note(number, text) for number, text in enumerate(notes_of(body), start=1)]
+    # Nothing promises their order. As many tokens as any tokeniser could make of it.
+    answer = json.dumps({"notes": notes[::-1]} if notes else {"same": True})
+    asked = sum(len(message["content"].encode()) for message in body["messages"])
+    return chat(answer, asked + min(len(answer), body["max_tokens"]))
+
+
+_ROUTES = {
+    "/openai/v1/embeddings": _openai,
+    "/openai/v1/chat/completions": _chat,
+    "/voyage/v1/embeddings": _voyage,
+    "/cohere/v2/embed": _cohere,
+}

@@ -6,6 +6,7 @@
 | RECOLLECT_STORE        | the store's file                                     | HOME/memory.db |
 | RECOLLECT_MODELS       | the folder that fetched models are kept in           | HOME/models    |
 | RECOLLECT_RERANKER     | the cross-encoder for the setting `rerank`           | none           |
+| RECOLLECT_EXTRACTOR    | the language model that may read concepts            | none           |
 | RECOLLECT_SPACE        | the space to write to and recall from                | personal       |
 | RECOLLECT_PROJECT      | the project to stand in; empty for none              | from git       |
 | RECOLLECT_DATABASE_URL | the server's Postgres: postgresql://USER@HOST/NAME   |                |
@@ -15,13 +16,20 @@
 | VOYAGE_API_KEY         | the key for Voyage, likewise                         |                |
 | COHERE_API_KEY         | the key for Cohere, likewise; also as CO_API_KEY     |                |
 | RECOLLECT_EMBEDDER_KEY | the key for an embedding server of one's own address |                |
+| RECOLLECT_EXTRACTOR_KEY | the same for a language model's server              |                |
 """
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-KEYS = ("OPENAI_API_KEY", "VOYAGE_API_KEY", "COHERE_API_KEY", "RECOLLECT_EMBEDDER_KEY")
+KEYS = (
+    "OPENAI_API_KEY",
+    "VOYAGE_API_KEY",
+    "COHERE_API_KEY",
+    "RECOLLECT_EMBEDDER_KEY",
+    "RECOLLECT_EXTRACTOR_KEY",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ class Config:
     """What overrides the project of that folder; empty means none."""
     models: str = field(default_factory=lambda: _models({}))
     reranker: str = ""
+    extractor: str = ""
+    """The language model that may read concepts, if one may."""
     # Left out of what a traceback or a log may show: these hold passwords.
     database: str = field(default="", repr=False)
     """The address of the server's Postgres; a laptop has none."""
@@ -57,6 +67,7 @@ def read_config(environment: Mapping[str, str] | None = None) -> Config:
         project=environment.get("RECOLLECT_PROJECT"),
         models=_models(environment),
         reranker=environment.get("RECOLLECT_RERANKER", ""),
+        extractor=environment.get("RECOLLECT_EXTRACTOR", "").strip(),
         database=environment.get("RECOLLECT_DATABASE_URL", "").strip(),
         worker_database=environment.get("RECOLLECT_WORKER_DATABASE_URL", "").strip(),
         postgres=_postgres(environment),

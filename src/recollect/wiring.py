@@ -4,7 +4,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from recollect.config import Config, read_config
 from recollect.core.errors import BadSetting, StoreError
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
     from recollect.core.access import Caller
     from recollect.core.directory import Directory
+    from recollect.core.language_model import Budgets, LanguageModel
     from recollect.service.server import Server
     from recollect.stores.postgres.database import Database
     from recollect.stores.postgres.jobs import JobLag
+
+_READING_SECONDS: Final = 1.0
+"""How long a recall of a Python program may be held up by memories whose concepts are not read yet."""
 
 
 def open_recollect(config: Config | None = None) -> Recollect:
@@ -39,7 +43,8 @@ def open_recollect(config: Config | None = None) -> Recollect:
 
 def open_file(path: str | os.PathLike[str], *, space: str = "personal", project: str | None = None) -> Recollect:
     """Open a store by its path, outside any project: for Python programs."""
-    return open_recollect(replace(read_config(), store=os.fspath(path), space=space, folder=".", project=project or ""))
+    config = replace(read_config(), store=os.fspath(path), space=space, folder=".", project=project or "")
+    return replace(open_recollect(config), reading_seconds=_READING_SECONDS)
 
 
 def open_server(config: Config | None = None, *, connections: int | None = None) -> "Server":
@@ -140,7 +145,7 @@ def open_embedder(model: str, config: Config | None = None, *, allow_download: b
         from recollect.embedders.fastembed import open_folder
 
         return open_folder(named)
-    from recollect.embedders.http import Key
+    from recollect.remote.http import Key
 
     key = Key(named.key_variable, config.keys.get(named.key_variable, ""))
     if named.provider == "voyage":
@@ -154,6 +159,19 @@ def open_embedder(model: str, config: Config | None = None, *, allow_download: b
     from recollect.embedders.openai import open_openai
 
     return open_openai(named, key)
+
+
+def open_extractor(budgets: "Budgets", config: Config | None = None) -> "LanguageModel | None":
+    """Open the language model that may read concepts, if the configuration names one: by default none does."""
+    config = read_config() if config is None else config
+    if not config.extractor:
+        return None
+    from recollect.extractors.llm import LlmExtractor
+    from recollect.extractors.naming import parse_llm
+    from recollect.remote.http import Key
+
+    named = parse_llm(config.extractor)
+    return LlmExtractor(named, Key(named.key_variable, config.keys.get(named.key_variable, "")), budgets)
 
 
 def _now() -> datetime:
@@ -196,6 +214,16 @@ def consent_to(model: str, config: Config, *, known: bool = False) -> str:
     card = describe(model, config.models)
     size = f"{card.megabytes:,} MB, licence {card.licence}"
     return "" if card.is_here else f"{named.name} will be fetched once, to {config.models}: {size}."
+
+
+def consent_to_reading(config: Config, *, known: bool = False) -> str:
+    """Say what having a language model read means, in a sentence to agree to; nothing if it means nothing new."""
+    from recollect.extractors.naming import parse_llm
+
+    named = parse_llm(config.extractor)
+    if known or named.is_local:
+        return ""
+    return f"The text of your memories, sensitive ones excepted, will be sent to {named.address.split('/')[2]}."
 
 
 def _open_reranker(config: Config) -> Reranker | None:

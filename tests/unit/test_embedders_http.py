@@ -18,10 +18,10 @@ from provider_server import Provider, Scripted, serve, vector_of
 from recollect.core.errors import EmbedderBusy, EmbedderError, TextRefused
 from recollect.embedders.cohere import open_cohere
 from recollect.embedders.hosted import HostedEmbedder
-from recollect.embedders.http import LARGEST_ANSWER, LONGEST_WAIT, TRIES, Key, Pace
 from recollect.embedders.naming import parse_model
 from recollect.embedders.openai import open_openai
 from recollect.embedders.voyage import open_voyage
+from recollect.remote.http import LARGEST_ANSWER, LONGEST_WAIT, TRIES, Key, Pace
 
 NOON = 1_767_268_800.0
 KEY = "sk-very-secret-0123456789"

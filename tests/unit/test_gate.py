@@ -11,9 +11,9 @@ from recollect.core.errors import EmbedderError
 from recollect.core.memory import Memory
 from recollect.core.ports import Waiting
 from recollect.core.vectors import mean
-from recollect.embedders.http import Key
 from recollect.embedders.naming import parse_model
 from recollect.embedders.openai import open_openai
+from recollect.remote.http import Key
 from recollect.service.gate import Gate, Gates
 
 PRIVATE = "the safe opens with 7319"

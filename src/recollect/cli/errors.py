@@ -8,7 +8,7 @@
 | 3    | no such memory, person, space or key; an id that fits several      |
 | 4    | a conflict: it changed meanwhile, or the id or the name is taken   |
 | 5    | trouble with the store                                             |
-| 6    | trouble with an embedding model                                    |
+| 6    | trouble with an embedding model or a language model                |
 | 130  | interrupted                                                        |
 | 141  | whoever read the output stopped reading                            |
 """
@@ -23,7 +23,16 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from recollect.core.errors import Ambiguous, Conflict, EmbedderError, NotFound, RecollectError, Refused, StoreError
+from recollect.core.errors import (
+    Ambiguous,
+    Conflict,
+    EmbedderError,
+    ExtractorError,
+    NotFound,
+    RecollectError,
+    Refused,
+    StoreError,
+)
 
 PROBLEM: Final = 1
 REFUSED: Final = 2
@@ -38,6 +47,7 @@ _CODES: Final[tuple[tuple[type[RecollectError], int], ...]] = (
     (Conflict, CONFLICT),
     (StoreError, STORE),
     (EmbedderError, MODEL),
+    (ExtractorError, MODEL),
 )
 
 

@@ -17,6 +17,8 @@ from recollect.core.stopwords import STOP_WORDS
 
 VERSION: Final = 1
 """Raised whenever the same text would give other concepts: a store then reads its memories anew."""
+RULES: Final = f"rules {VERSION}"
+"""What the extractor is called that reads by these rules."""
 
 MentionKind = Literal["name", "identifier", "tag", "keyword"]
 
@@ -58,6 +60,13 @@ class Extraction:
 
     mentions: tuple[Mention, ...] = ()
     relations: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Why nothing was read from one memory."""
+
+    reason: str
 
 
 def fold(name: str) -> str:

@@ -16,6 +16,10 @@ RecollectError
 ├── EmbedderError        an embedding model cannot be had, or does not answer as it should
 │   ├── EmbedderBusy     it may answer later: a limit, a timeout, a server that is down
 │   └── TextRefused      it will not take this text, now or later
+├── ExtractorError       a language model cannot be had, or does not answer as it should
+│   ├── ExtractorBusy    it may answer later: a limit, a timeout, a server that is down
+│   ├── BudgetSpent      it has asked as often, or used as many tokens, as it may
+│   └── ReadingRefused   it will not read these texts, now or later
 └── StoreError           the store itself
     ├── StoreBusy        another process holds it for too long
     ├── StoreAway        the database cannot be reached now
@@ -85,6 +89,22 @@ class EmbedderBusy(EmbedderError):
 
 
 class TextRefused(EmbedderError):
+    pass
+
+
+class ExtractorError(RecollectError):
+    pass
+
+
+class ExtractorBusy(ExtractorError):
+    pass
+
+
+class BudgetSpent(ExtractorError):
+    pass
+
+
+class ReadingRefused(ExtractorError):
     pass
 
 

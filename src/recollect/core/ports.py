@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from recollect.core.concepts import Extraction, MentionKind
 from recollect.core.hits import Hit, Ref, Surroundings
+from recollect.core.language_model import Budgets
 from recollect.core.memory import Link, Memory, Revision
 from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
@@ -175,6 +176,14 @@ class Concept:
     relations: tuple[Said, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Common:
+    """A concept, and how many memories mention it."""
+
+    name: str
+    memories: int
+
+
 class Concepts(Protocol):
     """What memories are about. A mention is of the present text: whatever changes that removes it."""
 
@@ -184,7 +193,8 @@ class Concepts(Protocol):
     def drop(self, extractor: str) -> None:
         """Forget an extractor, all that it read and its queue."""
 
-    def readers(self) -> list[Reader]: ...
+    def readers(self, space: str | None = None) -> list[Reader]:
+        """Give all extractors, and how much waits for each, in all spaces or in one."""
 
     def waiting(self, extractor: str, limit: int, space: str | None = None) -> list[Waiting]:
         """Give the next memories that this extractor has not read, of all spaces or of one."""
@@ -204,6 +214,12 @@ class Concepts(Protocol):
         """Whether any of these names is a concept in one of the spaces."""
 
     def find(self, space: str, name: str) -> Concept | None: ...
+
+    def alike(self, space: str, name: str) -> list[str]:
+        """Give names, folded, that lead to concepts which memories mention, and that begin as this one does."""
+
+    def common(self, space: str, limit: int) -> list[Common]:
+        """Give the concepts that most memories of a space mention, more than one at least, those with most first."""
 
     def alias(self, space: str, name: str, alias: str) -> None:
         """Give a concept another name; if that is a concept already, both become one."""
@@ -320,6 +336,8 @@ class Store(Protocol):
     def vectors(self) -> Vectors: ...
     @property
     def concepts(self) -> Concepts: ...
+    @property
+    def budgets(self) -> Budgets: ...
     @property
     def settings(self) -> SettingsKeeper: ...
     @property

@@ -1,20 +1,21 @@
 """A hosted model as an `Embedder`: texts in batches that its server takes, vectors checked and in order.
 
-What differs from provider to provider is a `Wire`; how a request is made and made again is `http`.
+What differs from provider to provider is a `Wire`; how a request is made and made again is `remote/http`.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, Protocol
 
-from recollect.core.errors import EmbedderError
+from recollect.core.errors import EmbedderBusy, EmbedderError, TextRefused
 from recollect.core.vectors import Vector
-from recollect.embedders.http import Key, Pace, Transport
 from recollect.embedders.naming import ModelName
+from recollect.remote.http import Key, Pace, Purpose, Transport
 
 Side = Literal["document", "query"]
 
 SECONDS_A_BATCH = 180.0
+EMBED: Final = Purpose("embed", 60.0, "recalls find words", EmbedderError, EmbedderBusy, TextRefused)
 
 
 class Wire(Protocol):
@@ -46,7 +47,7 @@ class HostedEmbedder:
             raise EmbedderError(f"{self.model} needs a key: set {key.variable}.")
         self._wire = wire
         self._dimension = named.dimensions
-        self._transport = Transport(named.address + wire.path, key, local=named.where == "local", pace=pace)
+        self._transport = Transport(named.address + wire.path, key, EMBED, local=named.where == "local", pace=pace)
 
     @property
     def dimension(self) -> int | None:

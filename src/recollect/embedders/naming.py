@@ -13,31 +13,28 @@
 Hosted models take `?dimensions=512`. `str` of a name is its canonical form and names the same model again.
 """
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Literal, cast
-from urllib.parse import urlsplit
 
 from recollect.core.errors import EmbedderError
+from recollect.remote.address import BAD_ADDRESS, OLLAMA, OPENAI, is_here, split_address
 
 Provider = Literal["fastembed", "folder", "openai", "voyage", "cohere"]
 Pooling = Literal["mean", "cls", "last", "none"]
 
 ADDRESSES = {
-    "openai": "https://api.openai.com/v1",
+    "openai": OPENAI,
     "voyage": "https://api.voyageai.com/v1",
     "cohere": "https://api.cohere.com/v2",
 }
-OLLAMA = "http://127.0.0.1:11434/v1"
+OWN_KEY = "RECOLLECT_EMBEDDER_KEY"
 POOLINGS = ("mean", "cls", "last", "none")
 LONGEST_VECTOR = 65_536
 
 _PREFIX = re.compile(r"(fastembed|folder|openai|ollama|voyage|cohere):(.*)", re.DOTALL)
 # Anchored at the end, so that a folder may have these marks in its path.
 _ENDING = re.compile(r"(?:\?(?P<options>[a-z]+=[^?#&=/]*(?:&[a-z]+=[^?#&=/]*)*))?(?:#(?P<digest>[0-9a-f]{12}))?\Z")
-_ADDRESS = re.compile(r"@(?=https?://)", re.IGNORECASE)
-_BAD_ADDRESS = "The model's address cannot be read. Write it behind the model's name, as in @http://host:port/v1."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +56,14 @@ class ModelName:
     @property
     def key_variable(self) -> str:
         """Which variable holds its server's key: a provider's key is for that provider's own address only."""
-        return "RECOLLECT_EMBEDDER_KEY" if self.url else f"{self.provider.upper()}_API_KEY"
+        return OWN_KEY if self.url else f"{self.provider.upper()}_API_KEY"
 
     @property
     def where(self) -> Literal["local", "remote"]:
-        """Whether text stays on this machine: it does in this process, and on the way to a loopback address.
-
-        What a server on this machine does with the text is its owner's business.
-        """
+        """Whether text stays on this machine: it does in this process, and on the way to a loopback address."""
         if self.provider in ("fastembed", "folder"):
             return "local"
-        return "local" if _is_loopback(urlsplit(self.address).hostname or "") else "remote"
+        return "local" if is_here(self.address) else "remote"
 
     def __str__(self) -> str:
         ending = f"?dimensions={self.dimensions}" if self.dimensions else ""
@@ -92,12 +86,9 @@ def parse_model(text: str) -> ModelName:
     if provider == "fastembed":
         _refuse(options, "")
         return ModelName("fastembed", f"BAAI/{rest}" if rest.startswith("bge-") else rest)
-    name, *address = _ADDRESS.split(rest, maxsplit=1)
+    name, url = split_address(rest, OWN_KEY, EmbedderError)
     if provider == "ollama":
-        provider, address = "openai", address or [OLLAMA]
-    if not name or "://" in name:
-        raise EmbedderError(_BAD_ADDRESS)
-    url = _read_address(address[0]) if address else ""
+        provider, url = "openai", url or OLLAMA
     dimensions = _take_dimensions(options)
     url = "" if url == ADDRESSES[provider] else url
     return ModelName(cast("Provider", provider), name, url=url, dimensions=dimensions)
@@ -109,7 +100,7 @@ def _split_provider(text: str) -> tuple[str, str]:
     if text.startswith(("./", "../", "/", "~")) or text in (".", ".."):
         return "folder", text
     if "://" in text:
-        raise EmbedderError(_BAD_ADDRESS)  # Not repeated: a password may be in it.
+        raise EmbedderError(BAD_ADDRESS)  # Not repeated: a password may be in it.
     if text.startswith("bge-") or re.fullmatch(r"[^\s/:@]+/[^\s/:@]+", text):
         return "fastembed", text
     raise EmbedderError(
@@ -141,29 +132,3 @@ def _refuse(options: dict[str, str], known: str) -> None:
         # Only the option's name is repeated: its value may be a key that was pasted there.
         remedy = f"It has {known!r}." if known else "Leave it out."
         raise EmbedderError(f"A model of this kind has no option {next(iter(options))!r}. {remedy}")
-
-
-def _read_address(text: str) -> str:
-    """Bring an address into its one form. It is kept and shown, so nothing secret may be in it."""
-    try:
-        parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        raise EmbedderError(_BAD_ADDRESS) from None
-    if not host:
-        raise EmbedderError(_BAD_ADDRESS)
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise EmbedderError(
-            f"The address on {host} holds more than a host, a port and a path. Leave the rest out; "
-            "a key belongs into the variable RECOLLECT_EMBEDDER_KEY."
-        )
-    host = f"[{host}]" if ":" in host else host
-    default = {"http": 80, "https": 443}[parts.scheme]
-    return f"{parts.scheme}://{host}{f':{port}' if port not in (None, default) else ''}{parts.path.rstrip('/')}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

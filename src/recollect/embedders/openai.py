@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.embedders.hosted import HostedEmbedder, Side, in_order
-from recollect.embedders.http import Key, Pace
 from recollect.embedders.naming import ModelName
+from recollect.remote.http import Key, Pace
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from recollect.stores.changes import missing_states
 from recollect.stores.lives import length_of
 from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.rows import STATE
+from recollect.stores.sqlite.budget import forget_answers
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.postings import close_postings, open_postings, purge_postings
 from recollect.stores.sqlite.queue import queue_changed, queue_purged
@@ -190,8 +191,10 @@ class SqliteMemories:
     def purge(self, ref: Ref) -> None:
         with self._database.write() as connection:
             key, space, present, _ = self._find(connection, ref)
-            for revision in self._history(connection, ref):
-                purge_postings(connection, space, key, weigh_terms(revision.memory, self._language))
+            history = [revision.memory for revision in self._history(connection, ref)]
+            for state in history:
+                purge_postings(connection, space, key, weigh_terms(state, self._language))
+            forget_answers(connection, space, {state.content for state in history})
             for table, column in (
                 ("revisions", "memory"),
                 ("links", "source"),

@@ -13,6 +13,7 @@ from recollect.core.ports import Count, EmbedQuery, Leg, Problem
 from recollect.core.query import Query
 from recollect.core.settings import Settings, Value, parse_setting
 from recollect.stores.changes import later_of
+from recollect.stores.sqlite.budget import SqliteBudgets
 from recollect.stores.sqlite.concepts import SqliteConcepts
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.dense import DenseLeg
@@ -51,6 +52,7 @@ class SqliteStore:
         self.links = SqliteLinks(self._database)
         self.vectors = SqliteVectors(self._database)
         self.concepts = SqliteConcepts(self._database, language)
+        self.budgets = SqliteBudgets(self._database)
         self.settings = SqliteSettings(self._database)
         words = SqliteWordsIndex(self._database)
         self.legs: Sequence[Leg] = (
