@@ -41,6 +41,38 @@ def test_an_explanation_follows_every_stage(crew: Client) -> None:
     assert {part["term"] for part in replaced["evidence"]["lexical"]["parts"]} == {"deploy", "friday"}
 
 
+def test_an_explanation_shows_the_way_of_what_no_leg_found(ada: Client) -> None:
+    """What shares a rare word with the best comes along, and it is told by what, and from which memory."""
+    source = ada.keep("The quokka cron job is run by Zsofia.")
+    target = ada.keep("Zsofia is away until May.")
+    asked = {"query": "quokka cron"}
+    results = ada.ok("POST", "/v1/recall", json={**asked, "explain": True})["results"]
+    assert [result["id"] for result in results] == [source, target]
+    (explained,) = results[1]["explain"]
+    assert [(way["id"], way["space"], way["heading"]) for way in explained["ways"]] == [
+        (source, examples.ADA, "The quokka cron job is run by Zsofia.")
+    ]
+    assert explained["ways"][0]["kind"] == "terms"
+    assert explained["ways"][0]["name"] == "zsofia"
+    assert 0 < explained["ways"][0]["amount"] <= 1
+    note = next(step["note"] for step in explained["steps"] if step["stage"] == "spread")
+    assert note == f"found by no leg; came by 'zsofia' from {source[-8:]}"
+    why = ada.ok("POST", "/v1/why-not", json={**asked, "id": target})
+    assert why["found"]
+    assert f"it came by 'zsofia' from {source[-8:]}" in why["reason"]
+
+
+def test_no_way_leads_to_a_sensitive_memory(ada: Client) -> None:
+    """Neither a word nor a link brings one that is sensitive, and nothing of what it shares is told."""
+    source = ada.keep("The quokka cron job is run by Zsofia.")
+    hidden = ada.keep("Zsofia has the password.", sensitive=True)
+    ada.ok("POST", "/v1/links", json={"source": source, "kind": "see-also", "target": hidden})
+    asked = {"query": "quokka cron"}
+    (only,) = ada.ok("POST", "/v1/recall", json={**asked, "explain": True})["results"]
+    assert (only["id"], only["explain"][0]["ways"]) == (source, [])
+    assert ada.ok("POST", "/v1/why-not", json={**asked, "id": hidden})["reason"] == "No leg brought it."
+
+
 def test_a_question_narrows(crew: Client) -> None:
     """Scope, time, order, budget and what is excluded all reach the recall."""
     crew.keep("Deploys of the blog run whenever.", project="blog")

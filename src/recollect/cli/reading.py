@@ -3,10 +3,13 @@
 from recollect.core.ports import Store
 
 
-def read_waiting(store: Store) -> int:
-    """Read all that waits; say how many memories that were."""
+def read_waiting(store: Store) -> None:
+    """Read all that waits."""
+    from recollect.service.extract import Rules, extract_waiting, is_read
+
+    if is_read(store):
+        return
     from recollect.cli.progress import show_rate
-    from recollect.service.extract import Rules, extract_waiting
 
     with show_rate("Reading") as progress:
-        return extract_waiting(store, Rules(), progress=progress)
+        extract_waiting(store, Rules(), progress=progress)

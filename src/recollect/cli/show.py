@@ -62,10 +62,10 @@ def show_answer(
     _show_rest(paper, answer)
 
 
-def line(memory: Memory) -> Text:
+def line(memory: Memory, style: str = DIM) -> Text:
     """Give one line about a memory that was not asked for itself."""
     gone = " (forgotten)" if memory.deleted_at else ""
-    return Text.assemble((memory.short_id, HANDLE), "  ", label(heading(memory) + gone, DIM))
+    return Text.assemble((memory.short_id, HANDLE), "  ", label(heading(memory) + gone, style))
 
 
 def pointer_line(how: str, memory: Memory) -> Text:

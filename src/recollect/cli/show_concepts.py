@@ -55,7 +55,7 @@ def show_concept(paper: Paper, concept: Concept, memories: Mapping[Ref, Memory],
     for ref, memory in memories.items():
         others = [kind for kind in kinds[ref] if kind != "name"]
         how = Text(f"  as {' and '.join(others)}" if others else "", DIM)
-        paper.write(Text.assemble(line(memory), how), "  ", cut=True)
+        paper.write(Text.assemble(line(memory, ""), how), "  ", cut=True)
     if more := total - len(memories):
         paper.write(Text(f"  {more:,} more: --limit {total} shows them.", DIM))
 

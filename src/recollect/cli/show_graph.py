@@ -14,16 +14,18 @@ from recollect.service.graph import Graph
 
 _BRANCH: Final = ("├─ ", "│  ")
 _LAST: Final = ("└─ ", "   ")
+_NAME: Final = "green"
+"""What memories share, which is told from the memories by its colour."""
 
 
 def show_graph(paper: Paper, graph: Graph, limit: int) -> None:
-    paper.write(line(graph.memory), cut=True)
+    paper.write(line(graph.memory, STRONG), cut=True)
     if not graph.branches:
         paper.write(Text(_say_none(graph.memory), NOTICE if graph.memory.sensitive else DIM))
     for place, branch in enumerate(graph.branches, start=1):
         stem, below = _LAST if place == len(graph.branches) else _BRANCH
         paper.write(_name(branch.ties), Text(stem, DIM), cut=True)
-        leaves = [line(other) for other in branch.others[:limit]]
+        leaves = [line(other, "") for other in branch.others[:limit]]
         if more := len(branch.others) - len(leaves):
             leaves.append(Text(f"and {more:,} more", DIM))
         for number, leaf in enumerate(leaves, start=1):
@@ -36,10 +38,10 @@ def _name(ties: Sequence[Tie]) -> Text:
     """Give all that leads to the same memories on one line: links first, rare words last."""
     told = telling(ties)
     parts = [Text.assemble(("linked, ", DIM), label(tie.name.replace("-", " "))) for tie in told if tie.kind == "links"]
-    parts += [label(tie.name, STRONG) for kind in ("relations", "names") for tie in told if tie.kind == kind]
+    parts += [label(tie.name, _NAME) for kind in ("relations", "names") for tie in told if tie.kind == kind]
     if words := [label(tie.name) for tie in told if tie.kind == "terms"]:
-        parts.append(Text.assemble(("word " if len(words) == 1 else "words ", DIM), Text(", ", DIM).join(words)))
-    return Text(" · ", DIM).join(parts)
+        parts.append(Text.assemble(("word " if len(words) == 1 else "words ", DIM), Text(", ").join(words)))
+    return Text.assemble((" · ", DIM)).join(parts)
 
 
 def _say_none(memory: Memory) -> str:
