@@ -45,6 +45,8 @@ def test_imports_run_one_way() -> None:
         ("core/links.py", "from recollect.service import ask", "Imports run one way"),
         ("service/recall.py", "from recollect.stores.sqlite import store", "Imports run one way"),
         ("service/remember.py", "import sqlite3", "A service knows ports"),
+        ("service/embed.py", "from recollect.remote import http", "Only embedders and extractors speak to a server"),
+        ("extractors/llm.py", "from recollect.embedders import naming", "Imports run one way"),
         ("stores/sqlite/rows.py", "from recollect.service import ask", "Imports run one way"),
     ],
 )
