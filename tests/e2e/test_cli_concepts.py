@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from command_line import CommandLine
+from provider_server import Scripted, chat, serve
 
 NASTY = 'Rex\x1b[31m [bold]Nasty[/] \x9b31m \x07 \\N "quoted" & more'
 
@@ -255,3 +256,40 @@ def test_a_language_model_must_be_named_and_limited(cli: CommandLine) -> None:
     assert "RECOLLECT_EXTRACTOR" in cli.run("concepts", "extract", "--calls", "1", "--tokens", "1", code=2).stderr
     settings = {"RECOLLECT_EXTRACTOR": "openai:toy@http://127.0.0.1:9/v1"}
     assert "--calls and --tokens" in cli.run("concepts", "extract", "--calls", "1", settings=settings, code=2).stderr
+
+
+def test_a_language_model_reads_within_its_budget(cli: CommandLine) -> None:
+    """What it may use is set, shown and kept to; what it could not read and that its budget is spent is said."""
+    for number in range(20):
+        cli.keep(f"Person{number} lives in Rome.")
+    secret = cli.keep("Person99 has the password hunter2.", "--sensitive")
+    with serve() as provider:
+        settings = {"RECOLLECT_EXTRACTOR": f"openai:toy@{provider.address}/openai/v1"}
+        first = cli.run("concepts", "extract", "--calls", "2", "--tokens", "1000000", settings=settings, code=1)
+        assert re.search(r"openai:toy\S*\s+4 memories wait · 2 of 2 calls · [\d,]+ of 1,000,000 tokens", first.stdout)
+        assert "--calls N --tokens N` lets a language model use more" in first.stdout
+        assert "may not ask" in first.stderr
+        second = cli.run("concepts", "extract", "--calls", "9", "--json", settings=settings)
+        data = json.loads(second.stdout)
+        assert (data["read"], data["unread"]) == (4, 0)
+        assert (data["extractor"]["waiting"], data["extractor"]["calls"]) == (0, 3)
+        assert (data["extractor"]["most_calls"], data["extractor"]["most_tokens"]) == (9, 1_000_000)
+        assert b"hunter2" not in provider.received
+        cli.keep("Person20 lives in Rome.")
+        provider.answer_next(*[Scripted(200, json.dumps(chat("no notes at all")).encode())] * 2)
+        third = cli.run("concepts", "extract", settings=settings, code=1)
+        assert "was not read: " in third.stderr
+    assert cli.data("concepts", "show", "Rome")["mentioned_by"] == 21
+    assert secret[-8:] not in cli.say("concepts", "show", "Rome")
+    assert "hunter2" not in str(cli.data("concepts"))
+
+
+def test_text_leaves_only_with_consent(cli: CommandLine) -> None:
+    """Before a model that is served elsewhere reads for the first time, the person is told where the text goes."""
+    cli.keep("note")
+    settings = {"RECOLLECT_EXTRACTOR": "openai:toy@https://models.example/v1"}
+    asked = ("concepts", "extract", "--calls", "1", "--tokens", "1")
+    refused = cli.run(*asked, settings=settings, stdin="n\n", code=1).stderr
+    assert "sensitive ones excepted, will be sent to models.example. Go on? [y/N]" in refused
+    assert "Nothing was sent" in refused
+    assert cli.run(*asked, "--yes", settings=settings, code=1).stdout.count("0 of 1 calls") == 1
