@@ -24,9 +24,9 @@ def memory(tmp_path: Path, clock: StandingClock) -> Iterator[Recollect]:
         yield opened
 
 
-def _keep(memory: Recollect, content: str, **fields: bool) -> str:
+def _keep(memory: Recollect, content: str, *, sensitive: bool = False) -> str:
     """Remember something, have it read, and give its id."""
-    kept = memory.remember(content, **fields)
+    kept = memory.remember(content, sensitive=sensitive)
     extract_waiting(memory.store, Rules())
     return kept.id
 

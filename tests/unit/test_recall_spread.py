@@ -1,5 +1,6 @@
 """How a recall uses `spread`: when it asks for ties, how much flows, and what becomes of what it brings."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,6 @@ import pytest
 from fakes import DictStore, TellingLeg
 from making import about, make_memory, make_query, ref_of
 from recollect.core.memory import Memory
-from recollect.core.settings import Value
 from recollect.core.spread import TIE_KINDS, Tie
 from recollect.service.recall import Recall, explain_missing, recall
 
@@ -15,11 +15,11 @@ ALL = [make_memory(number, f"memory number {number}") for number in range(1, 6)]
 HUYTON = {ref_of(1): [Tie("names", "Huyton", (ref_of(1), ref_of(5)))]}
 
 
-def _store(memories: list[Memory] | None = None, **settings: Value) -> DictStore:
+def _store(memories: Sequence[Memory] = ALL, **settings: float) -> DictStore:
     """Give a store whose words leg finds 1, 2 and 3, and in which 1 and 5 share a name."""
     words = TellingLeg("lexical", {ref_of(1): 3.0, ref_of(2): 1.0, ref_of(3): 0.5})
     named = {name.replace("_", "."): value for name, value in settings.items()}
-    return DictStore(memories or ALL, [words], settings=named, ties=HUYTON, known={"huyton"})
+    return DictStore(memories, [words], settings=named, ties=HUYTON, known={"huyton"})
 
 
 def _numbers(answer: Recall) -> list[int]:
@@ -41,9 +41,9 @@ def test_a_memory_that_no_leg_found_is_recalled() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"spread": 0.0}, {f"spread_{kind}": 0.0 for kind in TIE_KINDS}])
-def test_switched_off_it_asks_nothing_and_changes_nothing(settings: dict[str, Value]) -> None:
+def test_switched_off_it_asks_nothing_and_changes_nothing(settings: dict[str, float]) -> None:
     """Without strength or weights the store is not asked for ties, and the ranking is the very same object."""
-    store = _store(**settings)
+    store = _store(ALL, **settings)
     answer = recall(store, make_query("where is Huyton?"))
     assert _numbers(answer) == [1, 2, 3]
     assert (store.tied.asked, answer.trace.ways) == ([], {})

@@ -1,7 +1,7 @@
 """Score flows from the best to what shares something with them; expectations are computed by hand."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import pytest
@@ -18,7 +18,7 @@ def tie(name: str, *members: int, kind: TieKind = "names") -> Tie:
     return Tie(kind, name, tuple(map(ref_of, members)))
 
 
-def ties_of(ties: dict[int, Sequence[Tie]]) -> dict[Ref, Sequence[Tie]]:
+def ties_of(ties: Mapping[int, Sequence[Tie]]) -> dict[Ref, Sequence[Tie]]:
     return {ref_of(number): each for number, each in ties.items()}
 
 
