@@ -18,6 +18,7 @@ from mcp_types import CallToolResult, TextContent, Tool
 from pydantic import TypeAdapter
 
 import recollect
+from making import wait_until
 from recollect.core.memory import is_id
 from recollect.mcp import results
 from recollect.mcp.showing import Showing
@@ -312,6 +313,21 @@ def test_text_that_looks_like_json_stays_text(agent: Agent, content: str) -> Non
     agent.ask("memory_update", id=identity, content="changed")
     agent.ask("memory_update", id=identity, content=content)
     assert agent.ask("memory_get", id=identity)["content"] == content
+
+
+def test_concepts_are_read_while_it_runs(tmp_path: Path) -> None:
+    """Without a model and without anybody asking, what an agent stores has its concepts soon."""
+    with connect(tmp_path) as agent, recollect.open(tmp_path / "memory.db") as owner:
+        for content in ("The stork server is in Lisbon.", "It rains in Lisbon."):
+            agent.store(content)
+        known = owner.store.concepts
+
+        def is_read() -> bool:
+            concept = known.find("personal", "Lisbon")
+            return concept is not None and len(concept.mentions) == 2
+
+        wait_until(is_read)
+        assert [reader.waiting for reader in known.readers()] == [0]
 
 
 def test_a_deleted_memory_can_be_brought_back(tmp_path: Path) -> None:
