@@ -188,7 +188,17 @@ def test_what_is_excluded_makes_room_for_others(store: PostgresStore) -> None:
 @pytest.mark.usefixtures("index")
 def test_an_explanation_names_the_index(store: PostgresStore, exact: list[Hit]) -> None:
     """Why a memory scores as it does includes how its space was searched."""
-    assert f"searched through an HNSW index, ef_search {EF_SEARCH}" in _explain(store, exact[0])
+    assert f"searched through an HNSW index, ef_search {EF_SEARCH + SIZE // 1000}" in _explain(store, exact[0])
+
+
+@pytest.mark.usefixtures("index")
+def test_a_larger_space_is_looked_about_in_further(
+    store: PostgresStore, exact: list[Hit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index is searched the further the more memories the space has, as it would find less otherwise."""
+    for growth, ef_search in ((100, EF_SEARCH + SIZE // 100), (1, 1000)):
+        monkeypatch.setattr(dense, "EF_GROWTH", growth)
+        assert _explain(store, exact[0]).endswith(f"ef_search {ef_search}")
 
 
 @pytest.mark.parametrize("narrowing", [{"categories": frozenset({"facts"})}, {"as_of": at(1000)}, {"project": "p"}])

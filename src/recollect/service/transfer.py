@@ -125,7 +125,7 @@ def _add_link(store: Store, link: Link, coming: set[Ref] | None) -> bool:
 def _check_header(line: str) -> None:
     try:
         header = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or header.get("recollect") != "export":
         raise Refused("This is not a Recollect export: its first line does not say so.")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from recollect.api import examples
 from recollect.core.access import NAME_LIMIT
@@ -37,7 +37,16 @@ def _to_utc(moment: datetime) -> datetime:
         raise ValueError("no time that can be told in UTC") from None
 
 
-Moment = Annotated[datetime, Field(strict=False), AfterValidator(_to_utc)]
+def _refuse_number(value: object) -> object:
+    """Let no number pass for a time: it would be taken for seconds, or for milliseconds, since 1970."""
+    try:
+        float(value)  # type: ignore[arg-type] # whatever it is
+    except (TypeError, ValueError):
+        return value
+    raise ValueError("a time is written as 2026-05-31T18:00:00Z, not as a number")
+
+
+Moment = Annotated[datetime, Field(strict=False), BeforeValidator(_refuse_number), AfterValidator(_to_utc)]
 """A time in ISO 8601; one without a zone is taken as UTC."""
 Id = Annotated[str, Field(pattern=_ID, examples=[examples.NEW])]
 Handle = Annotated[str, Field(pattern=_HANDLE, examples=[examples.TUESDAYS])]

@@ -26,8 +26,11 @@ from recollect.stores.postgres.surveying import survey
 
 NO_MODEL: Final = "no embedding model is set up (`recollect embed` does that)"
 EF_SEARCH: Final = 400
-"""How far an HNSW search looks about: finds .99 of the best fifty among 20,000 and .97 among 100,000
-(`benchmarks/million.py`)."""
+EF_GROWTH: Final = 1000
+"""How far an HNSW search looks about, and in how many memories it looks about one further: so it finds .99 of the best
+fifty among 20,000 and .97 among 200,000 (`benchmarks/million.py`)."""
+_LARGEST_EF: Final = 1000
+"""pgvector takes no more."""
 _PATIENT_SECONDS: Final = 10.0
 """An explanation may take longer than a recall."""
 _ALL: Final = (1 << 31) - 1
@@ -60,7 +63,9 @@ _OF_ONE: Final = f"""
 SELECT {_SCORE} FROM vectors_{{vector_set}} AS v
 WHERE v.space = %s AND v.memory = (SELECT key FROM memories WHERE space = %s AND id = %s)
 """
-_INDEXED: Final = "SELECT 1 FROM vector_indexes WHERE space = %s AND vector_set = %s"
+_INDEXED: Final = """
+SELECT s.memories FROM vector_indexes AS i JOIN spaces AS s ON s.key = i.space WHERE i.space = %s AND i.vector_set = %s
+"""
 
 
 class _Set(NamedTuple):
@@ -129,10 +134,10 @@ class DenseLeg:
                 row = connection.execute(
                     _OF_ONE.format(vector_set=chosen.key), (*_halve(vector), space, space, ref.id)
                 ).fetchone()
-            through = self._is_indexed(connection, space or -1, chosen) and not _narrows(query.scope)
+            memories = None if _narrows(query.scope) else self._indexed(connection, space or -1, chosen)
         if row is None:
             return Evidence("it has no vector: it is sensitive, or still waits to be embedded")
-        how = f"its space is searched through an HNSW index, ef_search {EF_SEARCH}" if through else ""
+        how = f"its space is searched through an HNSW index, ef_search {_ef_search(memories)}" if memories else ""
         return Evidence("; ".join(filter(None, (f"its cosine to the query is {row[0]:.3f}", how))))
 
     def _active(self) -> _Set | None:
@@ -179,8 +184,10 @@ class DenseLeg:
         # There is room for what the query excludes, so that excluding never starves the result, and for one more,
         # which tells whether there is a tie across the cut. Then all that tie have to show their ids.
         room = depth + len(query.exclude)
-        if not _narrows(query.scope) and self._is_indexed(connection, space, chosen):
-            rows = self._search_index(connection, space, chosen, vector, room)
+        indexed = None if _narrows(query.scope) else self._indexed(connection, space, chosen)
+        if indexed is not None:
+            ef_search = min(_LARGEST_EF, max(_ef_search(indexed), 2 * room))
+            rows = self._search_index(connection, space, chosen, vector, most=room, ef_search=ef_search)
         else:
             rows = self._search_all(connection, query.scope, space, chosen, vector, most=room + 1)
             if len(rows) > room and rows[room][1] == rows[room - 1][1]:
@@ -200,18 +207,23 @@ class DenseLeg:
         return connection.execute(_BEST.format(best=best), [*vector, space, *narrowing, most, space]).fetchall()
 
     def _search_index(
-        self, connection: Connection[Row], space: int, chosen: _Set, vector: _Halves, most: int
+        self, connection: Connection[Row], space: int, chosen: _Set, vector: _Halves, *, most: int, ef_search: int
     ) -> list[Row]:
-        ef_search = min(1000, max(EF_SEARCH, 2 * most))
         connection.execute(f"SET LOCAL hnsw.ef_search = {ef_search}; SET LOCAL hnsw.iterative_scan = 'relaxed_order'")
         best = _NEAREST.format(vector_set=chosen.key, space=space, most=most)
         return connection.execute(_BEST.format(best=best), [*vector, vector.near, space]).fetchall()
 
-    def _is_indexed(self, connection: Connection[Row], space: int, chosen: _Set) -> bool:
-        indexed: set[tuple[int, int]] | None = self._database.noted.get("indexed")
+    def _indexed(self, connection: Connection[Row], space: int, chosen: _Set) -> int | None:
+        """Give how many memories a space has, if its vectors have an index."""
+        indexed: dict[tuple[int, int], int] | None = self._database.noted.get("indexed")
         if indexed is not None:
-            return (space, chosen.key) in indexed
-        return connection.execute(_INDEXED, (space, chosen.key)).fetchone() is not None
+            return indexed.get((space, chosen.key))
+        row = connection.execute(_INDEXED, (space, chosen.key)).fetchone()
+        return None if row is None else int(row[0])
+
+
+def _ef_search(memories: int) -> int:
+    return min(_LARGEST_EF, EF_SEARCH + memories // EF_GROWTH)
 
 
 def _halve(vector: Vector) -> _Halves:

@@ -25,7 +25,7 @@ def survey(reading: Reading, spaces: Sequence[str]) -> None:
     noted = reading.noted
     noted["keys of spaces"] = dict.fromkeys(spaces)
     noted["spaces"] = {(space, END_OF_TIME): None for space in spaces}
-    noted |= {"indexed": set(), "links": {}, "waiting": {}, "settings": {}}
+    noted |= {"indexed": {}, "links": {}, "waiting": {}, "settings": {}}
     for row in reading.connection.execute(_SURVEY, (list(spaces),)).fetchall():
         vector_set, model, dimension, space, key, change, memories, length, links, indexed, waiting, settings = row
         noted["active set"] = None if vector_set is None else (vector_set, model, dimension)
@@ -34,7 +34,7 @@ def survey(reading: Reading, spaces: Sequence[str]) -> None:
         noted["keys of spaces"][space] = key
         noted["spaces"][space, END_OF_TIME] = SpaceWords(space, key, change, END_OF_TIME, Statistics(memories, length))
         if indexed:
-            noted["indexed"].add((key, vector_set))
+            noted["indexed"][key, vector_set] = memories
         noted["links"][space] = links
         noted["waiting"][space] = waiting
         noted["settings"][space] = settings or []
