@@ -53,9 +53,13 @@ _subset:
 bench:
     recollect bench run --model {{model}} --datasets {{sets}} --arm lexical --arm dense --arm seeds --arm seeds-our-words --arm rrf --arm convex --arm default --arm no-newest --arm random-importance
     recollect bench run --model {{model}} --datasets {{sets}} --arm rrf --with rrf.k=5 --with weight.dense=2
+    recollect bench run --model {{model}} --datasets {{sets}} --arm no-spread --arm spread-names --arm spread-terms --arm spread-links --arm seeds-graph --arm seeds-graph-base
+    recollect bench run --model {{model}} --datasets {{sets}} --set musique_train100 --arm triples --arm spread-relations --arm spread-all
+    recollect bench run --model {{model}} --datasets {{sets}} --set musique_train100_lower --set musique_dev200_lower --set hotpotqa_dev200_lower --set 2wiki1000_lower --arm default --arm no-spread
     recollect bench run --model {{model}} --datasets {{sets}} --arm lexical --arm default --set exact
     recollect bench sweep --model {{model}} --datasets {{sets}} --grid rrf
     recollect bench sweep --model {{model}} --datasets {{sets}} --grid convex
     recollect bench report --markdown bench.md
     python benchmarks/speed.py
+    python benchmarks/spread.py
     python benchmarks/cold_start.py
