@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from recollect.core.access import Caller
 from recollect.core.ports import EmbedQuery
+from recollect.stores.postgres.concepts import PostgresConcepts
 from recollect.stores.postgres.database import Database
 from recollect.stores.postgres.store import PostgresStore
 
@@ -23,13 +24,24 @@ SELECT %(person)s, key, '', 'tests', 'admin', 0 FROM person ON CONFLICT DO NOTHI
 """
 
 
+class WalledConcepts(PostgresConcepts):
+    """A caller's concepts. Extractors, their queues and what they read are the operator's."""
+
+    def __init__(self, database: Database, operator: PostgresConcepts) -> None:
+        super().__init__(database, "english")
+        for deed in ("begin", "drop", "readers", "waiting", "keep", "load"):
+            setattr(self, deed, getattr(operator, deed))
+
+
 class WalledStore(PostgresStore):
-    """A caller's store. What only the operator does, embedding and mending, is done as the operator."""
+    """A caller's store. What only the operator does, embedding, reading and mending, is done as the operator."""
 
     def __init__(self, database: Database, caller: Caller, embed_query: EmbedQuery | None) -> None:
         super().__init__(database.as_caller(caller), embed_query=embed_query)
         operator = PostgresStore(database, embed_query=embed_query)
         self.vectors = operator.vectors
+        self.concepts = WalledConcepts(database.as_caller(caller), operator.concepts)
+        self.budgets = operator.budgets
         self.examine = operator.examine  # type: ignore[method-assign]
         self.mend = operator.mend  # type: ignore[method-assign]
         self.close = operator.close  # type: ignore[method-assign]

@@ -16,7 +16,7 @@ from recollect.stores.postgres.jobs import Job, list_jobs
 from recollect.stores.postgres.store import PostgresStore
 from recollect.worker.queue import Backoff
 from recollect.worker.run import Pace, Worker
-from recollect.worker.tasks import Workshop
+from recollect.worker.tasks import EMBED, Workshop
 
 EAGER: Final = Pace(poll=0.05, heartbeat=0.2, dead=3.0, sweep=0.1, first_pause=0.05, backoff=Backoff(first=0.0))
 """Waits for nothing longer than it must."""
@@ -42,6 +42,10 @@ class Shop:
     def jobs(self, *states: str) -> list[Job]:
         with self.database.read() as connection:
             return list_jobs(connection, *states)
+
+    def embedding(self) -> list[str]:
+        """Give the states of the jobs that embed."""
+        return [job.state for job in self.jobs() if job.task == EMBED]
 
     def ask(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
         """Ask the database past our own code."""

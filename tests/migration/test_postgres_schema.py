@@ -12,6 +12,7 @@ from making import make_memory, make_query, use_model
 from recollect.config import read_config
 from recollect.core.errors import StoreError, StoreTooNew
 from recollect.service.embed import build
+from recollect.service.extract import Rules, extract_waiting
 from recollect.service.gate import Gate, Gates
 from recollect.service.recall import recall
 from recollect.stores.postgres import migrate
@@ -59,17 +60,12 @@ def _revisions() -> list[str]:
     return [script.revision for script in scripts.walk_revisions()]
 
 
-@pytest.fixture
-def old_database(fresh_database: str) -> str:
-    upgrade(fresh_database, "0001")
-    return fresh_database
-
-
 def _use(url: str) -> None:
-    """Leave traces of everything: rows, a vector set's table, jobs."""
+    """Leave traces of everything: rows, a vector set's table, concepts, jobs."""
     store = PostgresStore(Database.open(url, size=1))
     store.memories.add([make_memory(1), make_memory(2, session="s", place=1)])
     build(store, Gate(ToyEmbedder()))
+    extract_waiting(store, Rules())
     store.close()
 
 
@@ -77,7 +73,13 @@ def test_up_down_up_leaves_the_same_schema(fresh_database: str) -> None:
     """Down to nothing, with all that use has added, nothing of ours is left; up again, everything is as it was."""
     upgrade(fresh_database)
     first = _dump(fresh_database)
-    for expected in ("CREATE POLICY reading", "memories_by_ending_p15", "FUNCTION public.recollect_enter", "GRANT"):
+    for expected in (
+        "CREATE POLICY reading",
+        "memories_by_ending_p15",
+        "memory_concepts_p15",
+        "FUNCTION public.recollect_enter",
+        "GRANT",
+    ):
         assert expected in first
     _use(fresh_database)
     downgrade(fresh_database, "base")
@@ -102,12 +104,18 @@ def test_every_step_can_be_taken_back(fresh_database: str) -> None:
     assert current(fresh_database) is None
 
 
-def test_an_upgrade_keeps_what_is_there(old_database: str) -> None:
-    """Memories of an older schema are found after the upgrade, also by the short ids that came with it."""
-    _use(old_database)
-    upgrade(old_database)
-    store = PostgresStore(Database.open(old_database, size=1))
+def test_an_upgrade_keeps_what_is_there(fresh_database: str) -> None:
+    """Memories of an older schema are found after the upgrade, also by short ids and concepts, which it brings."""
+    upgrade(fresh_database)
+    _use(fresh_database)
+    downgrade(fresh_database, "0001")
+    assert ask(fresh_database, "SELECT count(*) FROM memories") == [(2,)]
+    assert ask(fresh_database, "SELECT DISTINCT task_name FROM procrastinate_jobs") == [("embed",)]
+    upgrade(fresh_database)
+    store = PostgresStore(Database.open(fresh_database, size=1))
     assert [memory.id for memory in store.memories.resolve(["personal"], "0001")] == [make_memory(1).id]
+    assert extract_waiting(store, Rules()) == 2
+    assert store.concepts.knows(["personal"], ["Tuesdays"])
     assert store.examine(lambda _done, _total: None) == []
     store.close()
 

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from making import make_link, make_memory, use_model, wait_until
+from making import make_link, make_memory, ref_of, use_model, wait_until
 from recollect.core.access import ApiKey, Caller, KeyScope, Member, Person, Role
+from recollect.core.concepts import RULES, Extraction, Relation
 from recollect.core.errors import Conflict, NotAllowed, NotFound, RecollectError, Refused, Unauthorised
 from recollect.core.vectors import pack
 from recollect.service.access import authenticate, ensure_admin, issue_key
@@ -228,11 +229,14 @@ def test_two_admins_cannot_both_leave(world: World) -> None:
 
 
 def _fill(world: World, *names_of_spaces: str) -> PostgresStore:
-    """Put something of every kind into spaces: memories with a past, links, vectors, work, settings."""
+    """Put something of every kind into spaces: memories with a past, links, vectors, concepts, work, settings."""
     store = PostgresStore(world.database)
     use_model(store)
+    store.concepts.begin(RULES)
     for space in names_of_spaces:
         store.memories.add([make_memory(number, space=space) for number in (1, 2)])
+        store.concepts.load("import", {ref_of(1, space): Extraction((), (Relation("Anna", "lives in", "Oslo"),))})
+        store.budgets.claim(RULES, space, ["a text"])
         waiting = store.vectors.waiting("toy", 1, space)
         store.vectors.keep("toy", [(each, pack([1.0, 0.0])) for each in waiting])
         edited = make_memory(2, "Deploys run on Fridays.", space=space, version=2, action="edited")
@@ -262,7 +266,10 @@ def test_a_space_goes_with_all_that_is_in_it(world: World) -> None:
     gone, kept = world.number("team"), world.number("ana")
     before = _rows(world, kept)
     ana = world.caller("ana")
-    full = {"memories", "revisions", "postings", "links", "outbox", "settings", "vectors_1", "memberships"}
+    full = {
+        "memories", "revisions", "postings", "links", "outbox", "settings", "vectors_1", "memberships",
+        "concepts", "concept_names", "memory_concepts", "concept_edges", "edge_evidence", "extracted", "unread",
+    }  # fmt: skip
     assert _rows(world, gone).keys() == before.keys() == full
     world.directory(ana).remove_space("team")
     assert _rows(world, gone) == {"audit": 1}

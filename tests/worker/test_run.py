@@ -17,6 +17,7 @@ from pgbouncer import bounced
 from postgres import open_folder
 from recollect.core.errors import StoreAway, StoreError
 from recollect.core.vectors import Vector
+from recollect.service.extract import Rules, extract_waiting
 from recollect.stores.postgres.embedded import start
 from recollect.stores.postgres.jobs import put_back_stalled
 from recollect.stores.postgres.migrate import upgrade
@@ -57,10 +58,10 @@ def test_a_killed_workers_job_is_done_by_another(shop: Shop) -> None:
     with _process(shop.url, "hold") as victim:
         _await_text(victim)
         shop.store.memories.add([make_memory(9)])
-        assert [job.state for job in shop.jobs()] == ["running", "waiting"]
+        assert shop.embedding() == ["running", "waiting"]
         # While it lives nobody takes its job away, nor does the next one overtake it.
         shop.work()
-        assert [job.state for job in shop.jobs()] == ["running", "waiting"]
+        assert shop.embedding() == ["running", "waiting"]
         victim.kill()
     with _process(shop.url, "work"):
         wait_until(lambda: shop.jobs() == [])
@@ -120,6 +121,7 @@ def test_a_worker_is_told_of_new_work(shop: Shop) -> None:
 def test_a_worker_that_is_stopped_puts_its_job_back(shop: Shop) -> None:
     """Between two batches a job that is asked to stop is put back, to be done by the next worker at once."""
     shop.store.memories.add([make_memory(number) for number in range(1, 200)])
+    extract_waiting(shop.store, Rules())
     stopping = shop.workshop.stopping
 
     class Stopping(ToyEmbedder):

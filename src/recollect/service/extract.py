@@ -1,15 +1,14 @@
 """Memories that wait are read for their concepts, off the write path: from a queue, by an extractor, into the store.
 
-The one place that gives a memory to an extractor, and it gives none that is sensitive. It may be killed at any moment
-and run in several processes at once: what was read is kept by taking its memory out of the queue in the same
-transaction.
+With `extract_llm` the only place that gives a memory to an extractor, and it gives none that is sensitive. It may be
+killed at any moment and run in several processes at once: what was read is kept by taking its memory out of the queue
+in the same transaction.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from recollect.core import concepts
-from recollect.core.concepts import Extraction, read_concepts
+from recollect.core.concepts import RULES, Extraction, read_concepts
 from recollect.core.memory import Memory
 from recollect.core.ports import Concepts, Extractor, Store
 from recollect.core.sensitivity import may_leave
@@ -23,7 +22,7 @@ SMALL_BATCH: Final = 25
 class Rules:
     """The extractor that needs no model; it is always at hand."""
 
-    name = f"rules {concepts.VERSION}"
+    name = RULES
 
     def extract(self, memories: Sequence[Memory]) -> list[Extraction]:
         return [read_concepts(memory) for memory in memories]
@@ -39,14 +38,14 @@ def extract_waiting(
     space: str | None = None,
 ) -> int:
     """Read all that waits, in all spaces or in one, unless told to stop between two batches; say how many were kept."""
-    is_current = _begin(store.concepts, extractor.name)
+    is_current = begin(store.concepts, extractor.name, space)
     kept, total = 0, None
     while is_current and not stop():
         waiting = [each for each in store.concepts.waiting(extractor.name, batch, space) if may_leave(each.memory)]
         if not waiting:
             break
         if total is None:
-            total = next(each.waiting for each in store.concepts.readers() if each.name == extractor.name)
+            total = next(each.waiting for each in store.concepts.readers(space) if each.name == extractor.name)
         read = extractor.extract([each.memory for each in waiting])
         kept += store.concepts.keep(extractor.name, list(zip(waiting, read, strict=True)))
         progress(kept, total)
@@ -55,13 +54,16 @@ def extract_waiting(
 
 def catch_up(store: Store, seconds: float) -> None:
     """Read what little waits before a recall, for so long; the rest stays queued."""
-    known = {reader.name: reader for reader in store.concepts.readers()}
-    if Rules.name in known and not known[Rules.name].waiting:
-        return
-    work_for(seconds, lambda is_over: extract_waiting(store, Rules(), batch=SMALL_BATCH, stop=is_over), "reading")
+    if not is_read(store):
+        work_for(seconds, lambda is_over: extract_waiting(store, Rules(), batch=SMALL_BATCH, stop=is_over), "reading")
 
 
-def _begin(known: Concepts, extractor: str) -> bool:
+def is_read(store: Store) -> bool:
+    """Whether the rules have read everything."""
+    return any(reader.name == Rules.name and not reader.waiting for reader in store.concepts.readers())
+
+
+def begin(known: Concepts, extractor: str, space: str | None = None) -> bool:
     """Make an extractor known; say whether it is the one to read.
 
     What older rules read is dropped when newer ones begin. A process that was running before an upgrade leaves the
@@ -69,7 +71,9 @@ def _begin(known: Concepts, extractor: str) -> bool:
     """
     version = _version(extractor)
     if version is not None:
-        others = [(other, reader.name) for reader in known.readers() if (other := _version(reader.name)) is not None]
+        others = [
+            (other, reader.name) for reader in known.readers(space) if (other := _version(reader.name)) is not None
+        ]
         if any(other > version for other, _ in others):
             return False
         for other, name in others:

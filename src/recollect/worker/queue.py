@@ -77,6 +77,10 @@ def make_app(
     def embed(context: JobContext, space: int, *, again: bool = False) -> None:
         _run(workshop, context, lambda: tasks.embed(workshop, space, again=again))
 
+    def extract(context: JobContext, space: int, *, again: bool = False) -> None:
+        del again
+        _run(workshop, context, lambda: tasks.extract(workshop, space))
+
     def index(context: JobContext, space: int, *, again: bool = False) -> None:
         del again
         _run(workshop, context, lambda: tasks.index(workshop, space))
@@ -86,6 +90,7 @@ def make_app(
         _run(workshop, context, lambda: tasks.tend(workshop))
 
     app.task(name=tasks.EMBED, queue=QUEUE, retry=backoff, pass_context=True)(embed)
+    app.task(name=tasks.EXTRACT, queue=QUEUE, retry=backoff, pass_context=True)(extract)
     app.task(name=tasks.INDEX, queue=QUEUE, retry=backoff, pass_context=True)(index)
     care = app.task(name="tend", queue=CARE, lock="tend", queueing_lock="tend", pass_context=True)(tend)
     # It also keeps the deferrer running: procrastinate stops watching over its heartbeat and its listener as soon as

@@ -18,7 +18,7 @@ from recollect.core.errors import RecollectError, StoreAway, StoreBusy
 from recollect.stores.postgres import jobs
 from recollect.stores.postgres.health import examine_database
 from recollect.worker.queue import QUEUES, Backoff, make_app
-from recollect.worker.tasks import Workshop
+from recollect.worker.tasks import Workshop, prepare
 
 CONCURRENCY: Final = 2
 OWN_CONNECTIONS: Final = 2
@@ -75,6 +75,7 @@ class Worker:
                 try:
                     # It may have been upgraded while it was away.
                     await asyncio.to_thread(examine_database, self.workshop.database)
+                    await asyncio.to_thread(prepare, self.workshop)
                     await self._work(stopping)
                 except Exception as error:
                     if not self.wait or _is_for_good(error):

@@ -1,4 +1,5 @@
-"""What a worker does for a space: `embed` what waits there, and `index` its vectors once there are many.
+"""What a worker does for a space: `embed` what waits there, `extract` its concepts, `index` its vectors once they
+are many.
 
 A task that cannot be finished raises `Unfinished`, which says when to try again. Its message is kept and shown, so it
 has ids and what is wrong with a model, and never text of a memory.
@@ -15,11 +16,13 @@ from recollect.core.errors import EmbedderError, RecollectError, StoreAway
 from recollect.core.hits import Ref
 from recollect.core.ports import Store
 from recollect.service.embed import Queued, embed_waiting
+from recollect.service.extract import Rules, begin, extract_waiting
 from recollect.service.gate import Gates
 from recollect.stores.postgres import hnsw, jobs
 from recollect.stores.postgres.database import Database
 
 EMBED: Final = "embed"
+EXTRACT: Final = "extract"
 INDEX: Final = "index"
 MOST_NAMED: Final = 10
 """Memories that a message names."""
@@ -97,7 +100,7 @@ def embed(workshop: Workshop, space: int, *, again: bool = False) -> None:
     if models:
         _look_at_size(workshop, space)
     if workshop.stopping.is_set():
-        raise Unfinished("the worker was stopped", "now", moved=True)
+        raise _stopped()
     for again_when in ("later", "never"):
         those = [each for each in troubles if each.again == again_when]
         if those:
@@ -128,6 +131,24 @@ def _embed_for(workshop: Workshop, model: str, name: str, space: int, *, again: 
     return None
 
 
+def prepare(workshop: Workshop) -> None:
+    """Have all that is there read by the rules of this version, and what older ones read forgotten."""
+    begin(workshop.store.concepts, Rules.name)
+
+
+def extract(workshop: Workshop, space: int) -> None:
+    """Read the concepts of what waits in a space."""
+    with workshop.database.read() as connection:
+        name = jobs.name_of_space(connection, space)
+    if name is None:
+        return
+    if not begin(workshop.store.concepts, Rules.name, name):
+        raise Unfinished("newer rules are in use than this worker has: upgrade it", "later")
+    extract_waiting(workshop.store, Rules(), stop=workshop.stopping.is_set, space=name)
+    if workshop.stopping.is_set() and workshop.store.concepts.waiting(Rules.name, 1, name):
+        raise _stopped()
+
+
 def index(workshop: Workshop, space: int) -> None:
     """Build or drop the HNSW index of a space, as its size asks for."""
     for change in hnsw.carry_out(workshop.database, space, workshop.large):
@@ -140,6 +161,10 @@ def tend(workshop: Workshop) -> None:
     with workshop.database.write() as connection:
         for space in hnsw.due_spaces(connection, workshop.large):
             jobs.defer(connection, INDEX, space)
+
+
+def _stopped() -> Unfinished:
+    return Unfinished("the worker was stopped", "now", moved=True)
 
 
 def _look_at_size(workshop: Workshop, space: int) -> None:

@@ -1,6 +1,7 @@
-"""The outbox: which memories wait for a vector, of which set, and the job that has a worker look at it.
+"""The queues: which memories wait for a vector, of which set, and which to be read, by which extractor; and the jobs
+that have a worker look at them.
 
-Always written in the transaction that writes the row. The queue is let go of before the vectors: a worker that is
+Always written in the transaction that writes the row. The outbox is let go of before the vectors: a worker that is
 just keeping a vector has taken its memory out of the queue, so that this waits for it, and then finds the vector.
 """
 
@@ -11,7 +12,10 @@ from psycopg import Connection
 
 from recollect.core.memory import Memory
 from recollect.core.sensitivity import may_leave
-from recollect.stores.queueing import as_embedded, following
+from recollect.stores.moments import to_micros
+from recollect.stores.postgres.budget import forget_answers
+from recollect.stores.postgres.mentions import end_concepts, remove_concepts
+from recollect.stores.queueing import as_embedded, as_read, following
 
 # One row for each set: a set that was left for another model stays complete, so that one can go back to it.
 _QUEUE: Final = """
@@ -46,8 +50,10 @@ def queue_changed(connection: Changes, space: int, key: int, change: int, *, old
 
     A memory that was just made has been queued with its row.
     """
-    if old is not None and as_embedded(old) == as_embedded(new):
-        return
+    if old is not None:
+        _queue_reading(connection, space, key, change, old=old, new=new)
+        if as_embedded(old) == as_embedded(new):
+            return
     after = _followers(connection, space, *filter(None, (old, new)))
     itself = [] if old is None else [key]
     forget_vectors(connection, space, [*itself, *after])
@@ -58,6 +64,7 @@ def queue_changed(connection: Changes, space: int, key: int, change: int, *, old
 
 def queue_purged(connection: Changes, space: int, key: int, change: int, old: Memory) -> None:
     """Let go of a memory that is removed for good, and queue those that were read after it."""
+    remove_concepts(connection, space, key)
     after = _followers(connection, space, old)
     forget_vectors(connection, space, [key, *after])
     queue(connection, space, after, change)
@@ -81,6 +88,18 @@ def forget_vectors(connection: Changes, space: int, memories: Sequence[int]) -> 
 def filled_sets(connection: Changes) -> list[int]:
     """Give the sets that have a table: those that ever held a vector."""
     return [key for (key,) in connection.execute("SELECT key FROM vector_sets WHERE dimension IS NOT NULL")]
+
+
+def _queue_reading(connection: Changes, space: int, key: int, change: int, *, old: Memory, new: Memory) -> None:
+    if as_read(old) == as_read(new):
+        return
+    if may_leave(new):
+        end_concepts(connection, space, key, to_micros(new.updated_at))
+    else:
+        remove_concepts(connection, space, key)
+        forget_answers(connection, space, {old.content, new.content})
+    if may_leave(new) and new.deleted_at is None:
+        connection.execute("SELECT recollect_queue_reading(%s, %s, %s)", (space, key, change))
 
 
 def _followers(connection: Changes, space: int, *states: Memory) -> list[int]:

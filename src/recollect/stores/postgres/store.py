@@ -9,6 +9,8 @@ from recollect.core.ports import Count, EmbedQuery, Leg, Problem
 from recollect.core.query import Query
 from recollect.core.vectors import Vector
 from recollect.stores.changes import later_of
+from recollect.stores.postgres.budget import PostgresBudgets
+from recollect.stores.postgres.concepts import PostgresConcepts
 from recollect.stores.postgres.database import Database
 from recollect.stores.postgres.dense import DenseLeg
 from recollect.stores.postgres.lexical import PostgresWordsIndex
@@ -51,6 +53,8 @@ class PostgresStore:
         self.memories = PostgresMemories(database, language)
         self.links = PostgresLinks(database)
         self.vectors = PostgresVectors(database)
+        self.concepts = PostgresConcepts(database, language)
+        self.budgets = PostgresBudgets(database)
         self.settings = PostgresSettings(database)
         words = PostgresWordsIndex(database)
         self._dense = DenseLeg(database, embed_query, recall_query)
@@ -86,18 +90,25 @@ class PostgresStore:
 
     def examine(self, progress: Callable[[int, int], None]) -> list[Problem]:
         from recollect.stores.postgres.examine import examine
+        from recollect.stores.postgres.examine_concepts import examine_concepts
         from recollect.stores.postgres.examine_vectors import examine_vectors
 
         with self._database.read() as connection:
-            return [*examine(connection, self._language, progress), *examine_vectors(connection)]
+            return [
+                *examine(connection, self._language, progress),
+                *examine_vectors(connection),
+                *examine_concepts(connection),
+            ]
 
     def mend(self) -> None:
         from recollect.stores.postgres.examine import rebuild
+        from recollect.stores.postgres.examine_concepts import mend_concepts
         from recollect.stores.postgres.examine_vectors import mend_vectors
 
         with self._database.write() as connection:
             rebuild(connection, self._language)
             mend_vectors(connection)
+            mend_concepts(connection)
 
     def close(self) -> None:
         """Close the connections: the operator's are everybody's, a caller has none of their own."""

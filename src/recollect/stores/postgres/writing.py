@@ -13,6 +13,7 @@ from recollect.core.sensitivity import may_leave
 from recollect.stores.lives import Terms, length_of
 from recollect.stores.moments import to_micros
 from recollect.stores.postgres.audit import note_write
+from recollect.stores.postgres.budget import forget_answers
 from recollect.stores.postgres.database import Database
 from recollect.stores.postgres.queue import queue_changed, queue_purged
 from recollect.stores.postgres.rows import STATE_AS_READ, STATE_PLACES
@@ -23,7 +24,7 @@ _KEPT_STATE: Final = ", ".join(f"%({column})s" for column in STATE.split(", "))
 # A new memory in a single statement, since each one sent costs as much as the work that it asks for. Counting the
 # change takes the space's lock, which orders its writers; a space that is not there, or not for this caller, has no
 # row to count in, and then nothing is written at all. What the statement itself reads is as it was before it waited for
-# that lock, so the vector sets are read by a function (`recollect_queue`), which sees them as they are after.
+# that lock, so the vector sets and the extractors are read by functions, which see them as they are after.
 _INSERT: Final = f"""
 WITH counted AS (
     UPDATE spaces SET change = change + 1, memories = memories + %(live)s, length = length + %(live)s * %(length)s
@@ -42,7 +43,9 @@ WITH counted AS (
            current_setting('recollect.name'), %(action)s, ARRAY[%(id)s]::uuid[]
     FROM counted WHERE current_setting('recollect.key', true) <> ''
 )
-SELECT space, change, CASE WHEN %(embed)s THEN recollect_queue(space, memory, change) END FROM counted
+SELECT space, change, CASE WHEN %(queue)s THEN recollect_queue(space, memory, change) END,
+       CASE WHEN %(queue)s THEN recollect_queue_reading(space, memory, change) END
+FROM counted
 """
 _ONE: Final = f"SELECT {STATE_AS_READ}, key, indexed_at FROM memories WHERE space = %s AND id = %s"
 _UPDATE: Final = f"""
@@ -84,7 +87,7 @@ class Writing:
             "length": length_of(terms),
             "terms": [term for term, _ in words],
             "tfs": [tf for _, tf in words],
-            "embed": live and may_leave(memory),
+            "queue": live and may_leave(memory),
         }
         try:
             row = connection.execute(_INSERT, values).fetchone()
@@ -95,7 +98,7 @@ class Writing:
             raise Conflict(f"There is a memory {memory.id} already: leave the id out to get a new one.") from None
         if row is None:
             raise no_space(memory.space)
-        space, change, _ = row
+        space, change = row[:2]
         if memory.session is not None:
             queue_changed(connection, space, change, change, old=None, new=memory)
 
@@ -128,6 +131,7 @@ class Writing:
             "DELETE FROM postings WHERE space = %s AND term = ANY (%s) AND memory = %s", (space, terms, key)
         )
         connection.execute("DELETE FROM revisions WHERE space = %s AND memory = %s", (space, key))
+        forget_answers(connection, space, {state.content for state in states})
         gone = connection.execute(
             "WITH gone AS (DELETE FROM links WHERE space = %s AND (source = %s OR target = %s) RETURNING valid_to) "
             "SELECT COUNT(*) FROM gone WHERE valid_to IS NULL",

@@ -8,18 +8,31 @@ from typing import Final
 from recollect.core.concepts import Extraction, fold
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
-from recollect.core.ports import Concept, Reader, Said, Waiting
+from recollect.core.memory import check_label
+from recollect.core.ports import Common, Concept, Reader, Said, Waiting
 from recollect.core.spread import Tie, TieKind
-from recollect.stores.moments import from_micros, moment_of, to_micros
+from recollect.stores.answers import no_extractor
+from recollect.stores.extractions import one_line
+from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.rows import STATE
+from recollect.stores.sqlite.alike import find_alike
 from recollect.stores.sqlite.database import Database
-from recollect.stores.sqlite.mentions import Text, forget_concepts, keep_extraction, merge, resolve
+from recollect.stores.sqlite.mentions import (
+    Text,
+    keep_extraction,
+    merge,
+    remove_extractor,
+    resolve,
+    withdraw_concepts,
+)
 from recollect.stores.sqlite.rows import from_blob, from_row, marks, to_blob
 from recollect.stores.sqlite.ties import find_ties
 
 _READERS: Final = """
-SELECT x.name, x.calls, x.tokens, x.most_calls, x.most_tokens,
-       (SELECT COUNT(*) FROM spaces AS s CROSS JOIN outbox AS o ON o.space = s.key AND o.work = 'concepts ' || x.key)
+SELECT x.name, x.calls, x.tokens, x.most_calls, x.most_tokens, (
+    SELECT COUNT(*) FROM spaces AS s CROSS JOIN outbox AS o ON o.space = s.key AND o.work = 'concepts ' || x.key
+    WHERE s.id = ?1 OR ?1 IS NULL
+)
 FROM extractors AS x ORDER BY x.key
 """
 _QUEUE_ALL: Final = """
@@ -51,19 +64,27 @@ SELECT c.key, c.name, c.space FROM spaces AS s
 JOIN concept_names AS n ON n.space = s.key JOIN concepts AS c ON c.key = n.concept
 WHERE s.id = ? AND n.folded = ?
 """
-_ALIASES: Final = "SELECT folded FROM concept_names WHERE concept = ? AND folded <> ? ORDER BY folded"
+# Counted from the index by concept alone, which is in the order of the groups.
+_COMMON: Final = """
+SELECT c.name, x.many FROM (
+    SELECT concept, COUNT(DISTINCT memory) AS many FROM memory_concepts
+    WHERE space = (SELECT key FROM spaces WHERE id = ?) GROUP BY concept HAVING many > 1
+) AS x JOIN concepts AS c ON c.key = x.concept ORDER BY x.many DESC, c.name LIMIT ?
+"""
+_ALIASES: Final = "SELECT folded FROM concept_names WHERE space = ? AND concept = ? AND folded <> ? ORDER BY folded"
 _MENTIONS: Final = """
 SELECT DISTINCT m.id, x.kind FROM memory_concepts AS x JOIN memories AS m ON m.key = x.memory
 WHERE x.space = ? AND x.concept = ? ORDER BY m.id, x.kind
 """
+# Of an edge that holds, those who state it; of one that has ended, those who did.
 _EVIDENCE: Final = """
 SELECT DISTINCT m.id FROM edge_evidence AS e JOIN memories AS m ON m.key = e.memory
-WHERE e.space = ? AND e.edge = ? ORDER BY m.id
+WHERE e.space = ? AND e.edge = ? AND (e.valid_to IS NULL OR ? IS NOT NULL) ORDER BY m.id
 """
 _SAID: Final = """
 SELECT e.key, s.name, e.relation, t.name, e.valid_from, e.valid_to
 FROM concept_edges AS e JOIN concepts AS s ON s.key = e.source JOIN concepts AS t ON t.key = e.target
-WHERE e.space = ?1 AND ?2 IN (e.source, e.target) ORDER BY e.valid_from, e.key
+WHERE e.space = ?1 AND (e.source = ?2 OR e.target = ?2) ORDER BY e.valid_from, e.key
 """
 
 
@@ -83,20 +104,14 @@ class SqliteConcepts:
     def drop(self, extractor: str) -> None:
         with self._database.write() as connection:
             key = _find(connection, extractor)
-            rows = connection.execute(
-                "SELECT space, memory FROM memory_concepts WHERE extractor = ?1 "
-                "UNION SELECT space, memory FROM edge_evidence WHERE extractor = ?1",
-                (key,),
-            )
-            for space, memory in rows.fetchall():
-                forget_concepts(connection, space, memory, None, key)
+            for (space,) in connection.execute("SELECT key FROM spaces").fetchall():
+                remove_extractor(connection, space, key)
             connection.execute("DELETE FROM extracted WHERE extractor = ?", (key,))
-            connection.execute("DELETE FROM outbox WHERE work = 'concepts ' || ?", (key,))
             connection.execute("DELETE FROM extractors WHERE key = ?", (key,))
 
-    def readers(self) -> list[Reader]:
+    def readers(self, space: str | None = None) -> list[Reader]:
         with self._database.read() as connection:
-            return [Reader(*row) for row in connection.execute(_READERS)]
+            return [Reader(*row) for row in connection.execute(_READERS, (space,))]
 
     def waiting(self, extractor: str, limit: int, space: str | None = None) -> list[Waiting]:
         with self._database.read() as connection:
@@ -127,7 +142,7 @@ class SqliteConcepts:
                 if row is None:
                     continue
                 space, memory_key, since = row
-                forget_concepts(connection, space, memory_key, since, key)
+                withdraw_concepts(connection, space, memory_key, key)
                 keep_extraction(connection, Text(space, memory_key, since), key, extraction)
                 loaded += 1
         return loaded
@@ -136,7 +151,7 @@ class SqliteConcepts:
         self, refs: Sequence[Ref], kinds: Collection[TieKind], as_of: datetime | None = None
     ) -> dict[Ref, list[Tie]]:
         with self._database.read() as connection:
-            return {ref: find_ties(connection, ref, self._language, kinds, moment_of(as_of)) for ref in refs}
+            return {ref: find_ties(connection, ref, self._language, kinds, as_of) for ref in refs}
 
     def knows(self, spaces: Sequence[str], names: Collection[str]) -> bool:
         folded = sorted({fold(name) for name in names})
@@ -153,7 +168,7 @@ class SqliteConcepts:
             if row is None:
                 return None
             key, canonical, space_key = row
-            aliases = connection.execute(_ALIASES, (key, fold(canonical))).fetchall()
+            aliases = connection.execute(_ALIASES, (space_key, key, fold(canonical))).fetchall()
             mentions = connection.execute(_MENTIONS, (space_key, key)).fetchall()
             return Concept(
                 canonical,
@@ -162,13 +177,22 @@ class SqliteConcepts:
                 tuple(_said(connection, space, space_key, key)),
             )
 
+    def alike(self, space: str, name: str) -> list[str]:
+        with self._database.read() as connection:
+            return find_alike(connection, space, name)
+
+    def common(self, space: str, limit: int) -> list[Common]:
+        with self._database.read() as connection:
+            return [Common(*row) for row in connection.execute(_COMMON, (space, limit))]
+
     def alias(self, space: str, name: str, alias: str) -> None:
+        check_label("name", alias)
         with self._database.write() as connection:
             row = connection.execute(_CONCEPT, (space, fold(name))).fetchone()
             if row is None:
                 raise NotFound(f"There is no concept {name!r}.")
             concept, _, space_key = row
-            merge(connection, space_key, resolve(connection, space_key, alias), concept)
+            merge(connection, space_key, resolve(connection, space_key, fold(alias), one_line(alias)), concept)
             connection.execute(
                 "UPDATE concept_names SET given = 1 WHERE space = ? AND folded = ?", (space_key, fold(alias))
             )
@@ -176,7 +200,7 @@ class SqliteConcepts:
 
 def _said(connection: sqlite3.Connection, space: str, space_key: int, concept: int) -> Iterator[Said]:
     for edge, source, relation, target, since, until in connection.execute(_SAID, (space_key, concept)).fetchall():
-        evidence = connection.execute(_EVIDENCE, (space_key, edge))
+        evidence = connection.execute(_EVIDENCE, (space_key, edge, until))
         refs = tuple(Ref(space, from_blob(identity)) for (identity,) in evidence)
         yield Said(source, relation, target, from_micros(since), None if until is None else from_micros(until), refs)
 
@@ -189,7 +213,7 @@ def _key(connection: sqlite3.Connection, extractor: str) -> int | None:
 def _find(connection: sqlite3.Connection, extractor: str) -> int:
     key = _key(connection, extractor)
     if key is None:
-        raise NotFound(f"There is no extractor {extractor!r}: `recollect concepts` lists them.")
+        raise no_extractor(extractor)
     return key
 
 

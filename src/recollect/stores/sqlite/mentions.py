@@ -4,9 +4,11 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from recollect.core.concepts import Extraction, fold
+from recollect.core.concepts import Extraction
+from recollect.stores.extractions import sift
 
 _RESOLVE: Final = "SELECT concept FROM concept_names WHERE space = ? AND folded = ?"
+# Two names of one concept are one mention, the first.
 _MENTION: Final = """
 INSERT OR IGNORE INTO memory_concepts (space, memory, concept, extractor, kind) VALUES (?, ?, ?, ?, ?)
 """
@@ -16,15 +18,45 @@ SELECT key FROM concept_edges WHERE space = ? AND source = ? AND relation = ? AN
 _NEW_EDGE: Final = """
 INSERT INTO concept_edges (space, source, relation, target, valid_from) VALUES (?, ?, ?, ?, ?) RETURNING key
 """
-_EVIDENCE: Final = "INSERT OR IGNORE INTO edge_evidence (space, edge, memory, extractor) VALUES (?, ?, ?, ?)"
-_UNSTATED: Final = "NOT EXISTS (SELECT 1 FROM edge_evidence AS e WHERE e.space = ?1 AND e.edge = {edge})"
-# Of the concepts that a memory mentioned, those that nothing else leads to.
-_PRUNE: Final = """
-DELETE FROM {table} WHERE {key} = ?2
-AND NOT EXISTS (SELECT 1 FROM memory_concepts AS m WHERE m.space = ?1 AND m.concept = ?2)
-AND NOT EXISTS (SELECT 1 FROM concept_edges AS e WHERE e.space = ?1 AND ?2 IN (e.source, e.target))
-AND NOT EXISTS (SELECT 1 FROM concept_names AS n WHERE n.concept = ?2 AND n.given)
+# An edge holds since the first of those who state it.
+_WIDEN: Final = "UPDATE concept_edges SET valid_from = ?2 WHERE key = ?1 AND valid_from > ?2"
+_EVIDENCE: Final = """
+INSERT INTO edge_evidence (space, edge, memory, extractor) VALUES (?, ?, ?, ?)
+ON CONFLICT (space, edge, memory, extractor) DO UPDATE SET valid_to = NULL
 """
+# Whoever states one of two edges now states what they say.
+_MOVE_EVIDENCE: Final = """
+INSERT INTO edge_evidence AS v (space, edge, memory, extractor, valid_to)
+SELECT space, ?3, memory, extractor, valid_to FROM edge_evidence WHERE space = ?1 AND edge = ?2
+ON CONFLICT (space, edge, memory, extractor) DO UPDATE SET valid_to = MAX(v.valid_to, excluded.valid_to)
+"""
+_REMOVE_UNSTATED: Final = """
+DELETE FROM concept_edges
+WHERE key = ?2 AND NOT EXISTS (SELECT 1 FROM edge_evidence AS v WHERE v.space = ?1 AND v.edge = ?2)
+RETURNING source, target
+"""
+_END_UNSTATED: Final = """
+UPDATE concept_edges
+SET valid_to = (SELECT MAX(v.valid_to) FROM edge_evidence AS v WHERE v.space = ?1 AND v.edge = ?2)
+WHERE key = ?2 AND valid_to IS NULL AND NOT EXISTS (
+    SELECT 1 FROM edge_evidence AS v WHERE v.space = ?1 AND v.edge = ?2 AND v.valid_to IS NULL
+)
+"""
+# A concept that nothing leads to any more; a name that somebody gave is kept, with all others.
+_UNNAME: Final = """
+DELETE FROM concept_names WHERE space = ?1 AND concept = ?2
+AND NOT EXISTS (SELECT 1 FROM memory_concepts AS m WHERE m.space = ?1 AND m.concept = ?2)
+AND NOT EXISTS (SELECT 1 FROM concept_edges AS e WHERE e.space = ?1 AND e.source = ?2)
+AND NOT EXISTS (SELECT 1 FROM concept_edges AS e WHERE e.space = ?1 AND e.target = ?2)
+AND NOT EXISTS (SELECT 1 FROM concept_names AS n WHERE n.space = ?1 AND n.concept = ?2 AND n.given)
+"""
+_REMOVE_UNNAMED: Final = """
+DELETE FROM concepts
+WHERE key = ?2 AND NOT EXISTS (SELECT 1 FROM concept_names AS n WHERE n.space = ?1 AND n.concept = ?2)
+"""
+_END_EVIDENCE: Final = "UPDATE edge_evidence SET valid_to = ? WHERE space = ? AND {which} AND valid_to IS NULL"
+_REMOVE_EVIDENCE: Final = "DELETE FROM edge_evidence WHERE space = ? AND {which}"
+_WITHDRAW_EVIDENCE: Final = f"{_REMOVE_EVIDENCE} AND valid_to IS NULL"
 
 
 class Text(NamedTuple):
@@ -35,25 +67,34 @@ class Text(NamedTuple):
     since: int
 
 
+class _Which(NamedTuple):
+    """Of what a space's readings are meant."""
+
+    space: int
+    condition: str
+    values: tuple[int, ...]
+    works: str
+    """The queues of those."""
+
+
 def keep_extraction(connection: sqlite3.Connection, text: Text, extractor: int, read: Extraction) -> None:
     """Keep what an extractor read."""
     space, memory, since = text
-    for mention in read.mentions:
-        concept = resolve(connection, space, mention.name)
-        connection.execute(_MENTION, (space, memory, concept, extractor, mention.kind))
-    for relation in read.relations:
-        source, target = (resolve(connection, space, end) for end in (relation.subject, relation.object))
-        for concept in (source, target):
-            connection.execute(_MENTION, (space, memory, concept, extractor, "name"))
-        stated = (space, source, relation.relation, target)
+    sifted = sift(read)
+    concepts: dict[str, int] = {}
+    for folded, named in sifted.mentions.items():
+        concepts[folded] = resolve(connection, space, folded, named.name)
+        connection.execute(_MENTION, (space, memory, concepts[folded], extractor, named.kind))
+    for source, relation, target in sifted.relations:
+        stated = (space, concepts[source], relation, concepts[target])
         row = connection.execute(_EDGE, stated).fetchone()
         (edge,) = row or connection.execute(_NEW_EDGE, (*stated, since)).fetchone()
+        connection.execute(_WIDEN, (edge, since))
         connection.execute(_EVIDENCE, (space, edge, memory, extractor))
 
 
-def resolve(connection: sqlite3.Connection, space: int, name: str) -> int:
-    """Give the concept that a name leads to, made if there is none."""
-    folded = fold(name)
+def resolve(connection: sqlite3.Connection, space: int, folded: str, name: str) -> int:
+    """Give the concept that a folded name leads to, made by the name as it is written if there is none."""
     row = connection.execute(_RESOLVE, (space, folded)).fetchone()
     if row is None:
         row = connection.execute(
@@ -63,44 +104,26 @@ def resolve(connection: sqlite3.Connection, space: int, name: str) -> int:
     return int(row[0])
 
 
-def forget_concepts(
-    connection: sqlite3.Connection, space: int, memory: int, until: int | None, extractor: int | None = None
-) -> None:
-    """Remove what was read in a memory, by all or by one, and its places in the queues.
-
-    What it alone stated held until then, and is kept for a look into the past; of a memory that is removed for good
-    nothing is.
-    """
-    by = "" if extractor is None else f"AND extractor = {extractor:d}"
-    here = (space, memory)
-    mentioned = connection.execute(
-        f"SELECT DISTINCT concept FROM memory_concepts WHERE space = ? AND memory = ? {by}", here
-    ).fetchall()
-    edges = connection.execute(f"SELECT DISTINCT edge FROM edge_evidence WHERE space = ? AND memory = ? {by}", here)
-    stated = [edge for (edge,) in edges.fetchall()]
-    connection.execute(f"DELETE FROM memory_concepts WHERE space = ? AND memory = ? {by}", here)
-    connection.execute(f"DELETE FROM edge_evidence WHERE space = ? AND memory = ? {by}", here)
-    _end_edges(connection, space, stated, until)
-    for (concept,) in mentioned:
-        connection.execute(_PRUNE.format(table="concept_names", key="concept"), (space, concept))
-        connection.execute(
-            "DELETE FROM concepts WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM concept_names WHERE concept = ?1)",
-            (concept,),
-        )
-    works = "work LIKE 'concepts %'" if extractor is None else f"work = 'concepts {extractor:d}'"
-    connection.execute(f"DELETE FROM outbox WHERE space = ? AND memory = ? AND {works}", here)
+def end_concepts(connection: sqlite3.Connection, space: int, memory: int, until: int) -> None:
+    """Remove what was read in a text that is no more. What it alone stated held until then, which stays known."""
+    _forget(connection, _of_memory(space, memory), _END_EVIDENCE, until)
 
 
-def _end_edges(connection: sqlite3.Connection, space: int, edges: Iterable[int], until: int | None) -> None:
-    unstated = _UNSTATED.format(edge="?2")
-    for edge in edges:
-        if until is None:
-            connection.execute(f"DELETE FROM concept_edges WHERE key = ?2 AND {unstated}", (space, edge))
-        else:
-            connection.execute(
-                f"UPDATE concept_edges SET valid_to = ?3 WHERE key = ?2 AND valid_to IS NULL AND {unstated}",
-                (space, edge, until),
-            )
+def withdraw_concepts(connection: sqlite3.Connection, space: int, memory: int, extractor: int) -> None:
+    """Remove what an extractor read in the present text of a memory, as if it had not."""
+    by_one = _Which(space, "memory = ? AND extractor = ?", (memory, extractor), f"SELECT 'concepts {extractor:d}'")
+    _forget(connection, by_one, _WITHDRAW_EVIDENCE)
+
+
+def remove_concepts(connection: sqlite3.Connection, space: int, memory: int) -> None:
+    """Remove all that was ever read in a memory."""
+    _forget(connection, _of_memory(space, memory), _REMOVE_EVIDENCE)
+
+
+def remove_extractor(connection: sqlite3.Connection, space: int, extractor: int) -> None:
+    """Remove all that an extractor ever read in a space, and its queue."""
+    _forget(connection, _Which(space, "extractor = ?", (extractor,), ""), _REMOVE_EVIDENCE)
+    connection.execute("DELETE FROM outbox WHERE space = ? AND work = 'concepts ' || ?", (space, extractor))
 
 
 def merge(connection: sqlite3.Connection, space: int, source: int, target: int) -> None:
@@ -109,20 +132,63 @@ def merge(connection: sqlite3.Connection, space: int, source: int, target: int) 
         return
     connection.execute("UPDATE concept_names SET concept = ? WHERE space = ? AND concept = ?", (target, space, source))
     connection.execute(
-        "INSERT OR IGNORE INTO memory_concepts (space, memory, concept, extractor, kind) "
-        "SELECT space, memory, ?, extractor, kind FROM memory_concepts WHERE space = ? AND concept = ?",
-        (target, space, source),
+        "UPDATE OR IGNORE memory_concepts SET concept = ? WHERE space = ? AND concept = ?", (target, space, source)
     )
     connection.execute("DELETE FROM memory_concepts WHERE space = ? AND concept = ?", (space, source))
-    for end in ("source", "target"):
-        connection.execute(
-            f"UPDATE OR IGNORE concept_edges SET {end} = ? WHERE space = ? AND {end} = ?", (target, space, source)
-        )
-    # What is left said the same as an edge that the other one has.
-    left = connection.execute(
-        "SELECT key FROM concept_edges WHERE space = ?1 AND ?2 IN (source, target)", (space, source)
+    edges = connection.execute(
+        "SELECT key, source, relation, target, valid_to FROM concept_edges WHERE space = ?1 AND source = ?2 "
+        "UNION SELECT key, source, relation, target, valid_to FROM concept_edges WHERE space = ?1 AND target = ?2",
+        (space, source),
     )
-    for (edge,) in left.fetchall():
-        connection.execute("DELETE FROM edge_evidence WHERE space = ? AND edge = ?", (space, edge))
-        connection.execute("DELETE FROM concept_edges WHERE key = ?", (edge,))
+    for key, subject, relation, object_, until in edges.fetchall():
+        ends = (target if subject == source else subject, relation, target if object_ == source else object_)
+        _move_edge(connection, space, key, ends, is_present=until is None)
     connection.execute("DELETE FROM concepts WHERE key = ?", (source,))
+
+
+def _move_edge(
+    connection: sqlite3.Connection, space: int, edge: int, ends: tuple[int, str, int], *, is_present: bool
+) -> None:
+    """Let an edge run between other concepts; where one does that says the same now, both become one."""
+    same = connection.execute(_EDGE, (space, *ends)).fetchone() if is_present else None
+    if same is None or same[0] == edge:
+        connection.execute("UPDATE concept_edges SET source = ?, relation = ?, target = ? WHERE key = ?", (*ends, edge))
+        return
+    connection.execute(_MOVE_EVIDENCE, (space, edge, *same))
+    connection.execute("DELETE FROM edge_evidence WHERE space = ? AND edge = ?", (space, edge))
+    (since,) = connection.execute("DELETE FROM concept_edges WHERE key = ? RETURNING valid_from", (edge,)).fetchone()
+    connection.execute(_WIDEN, (*same, since))
+
+
+def _of_memory(space: int, memory: int) -> _Which:
+    return _Which(space, "memory = ?", (memory,), "SELECT 'concepts ' || key FROM extractors")
+
+
+def _forget(connection: sqlite3.Connection, which: _Which, evidence: str, *first: int) -> None:
+    here = (which.space, *which.values)
+    stated = _distinct(connection, evidence.format(which=which.condition) + " RETURNING edge", (*first, *here))
+    mentioned = _distinct(
+        connection, f"DELETE FROM memory_concepts WHERE space = ? AND {which.condition} RETURNING concept", here
+    )
+    _prune(connection, which.space, mentioned)
+    for edge in stated:
+        settle_edge(connection, which.space, edge)
+    if which.works:
+        connection.execute(f"DELETE FROM outbox WHERE space = ? AND work IN ({which.works}) AND memory = ?", here[:2])
+
+
+def settle_edge(connection: sqlite3.Connection, space: int, edge: int) -> None:
+    """Remove an edge that nobody ever stated, and what it alone led to; end one that nobody states now."""
+    for ends in connection.execute(_REMOVE_UNSTATED, (space, edge)).fetchall():
+        _prune(connection, space, ends)
+    connection.execute(_END_UNSTATED, (space, edge))
+
+
+def _prune(connection: sqlite3.Connection, space: int, concepts: Iterable[int]) -> None:
+    these = [(space, concept) for concept in concepts]
+    connection.executemany(_UNNAME, these)
+    connection.executemany(_REMOVE_UNNAMED, these)
+
+
+def _distinct(connection: sqlite3.Connection, statement: str, values: Iterable[int]) -> set[int]:
+    return {key for (key,) in connection.execute(statement, tuple(values)).fetchall()}

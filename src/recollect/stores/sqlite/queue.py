@@ -10,7 +10,8 @@ from recollect.core.memory import Memory
 from recollect.core.sensitivity import may_leave
 from recollect.stores.moments import to_micros
 from recollect.stores.queueing import as_embedded, as_read, following
-from recollect.stores.sqlite.mentions import forget_concepts
+from recollect.stores.sqlite.budget import forget_answers
+from recollect.stores.sqlite.mentions import end_concepts, remove_concepts
 
 # One row for each set: a set that was left for another model stays complete, so that one can go back to it.
 _QUEUE: Final = """
@@ -52,9 +53,14 @@ def queue_changed(
 
 def queue_purged(connection: sqlite3.Connection, space: int, key: int, change: int, old: Memory) -> None:
     """Let go of a memory that is removed for good, and queue those that were read after it."""
-    forget_concepts(connection, space, key, None)
+    remove_concepts(connection, space, key)
     forget_vectors(connection, space, key)
     _queue_followers(connection, space, old, change)
+
+
+def queue_reading(connection: sqlite3.Connection, space: int, key: int, change: int) -> None:
+    """Queue a memory for all who read."""
+    connection.execute(_QUEUE_READING, (space, key, change))
 
 
 def forget_vectors(connection: sqlite3.Connection, space: int, key: int) -> None:
@@ -70,9 +76,13 @@ def _queue_reading(
     if old is not None:
         if as_read(old) == as_read(new):
             return
-        forget_concepts(connection, space, key, to_micros(new.updated_at))
+        if may_leave(new):
+            end_concepts(connection, space, key, to_micros(new.updated_at))
+        else:
+            remove_concepts(connection, space, key)
+            forget_answers(connection, space, {old.content, new.content})
     if may_leave(new) and new.deleted_at is None:
-        connection.execute(_QUEUE_READING, (space, key, change))
+        queue_reading(connection, space, key, change)
 
 
 def _queue_followers(connection: sqlite3.Connection, space: int, memory: Memory, change: int) -> None:

@@ -86,17 +86,24 @@ class SqliteStore:
 
     def examine(self, progress: Callable[[int, int], None]) -> list[Problem]:
         from recollect.stores.sqlite.examine import examine
+        from recollect.stores.sqlite.examine_concepts import examine_concepts
         from recollect.stores.sqlite.examine_vectors import examine_vectors
 
         with self._database.read() as connection:
-            return [*examine(connection, self._language, progress), *examine_vectors(connection)]
+            return [
+                *examine(connection, self._language, progress),
+                *examine_vectors(connection),
+                *examine_concepts(connection),
+            ]
 
     def mend(self) -> None:
+        from recollect.stores.sqlite.examine_concepts import mend_concepts
         from recollect.stores.sqlite.examine_vectors import mend_vectors
 
         with self._database.write() as connection:
             self._rebuild(connection)
             mend_vectors(connection)
+            mend_concepts(connection)
 
     def close(self) -> None:
         self._database.close()

@@ -6,54 +6,71 @@ A list is read no further than it takes to see that it is too long: what many sh
 import sqlite3
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
 from recollect.core.analysis import analyse
 from recollect.core.hits import Ref
 from recollect.core.spread import Limits, Tie, TieKind, limits_of
-from recollect.stores.moments import to_micros
-from recollect.stores.rows import STATE
-from recollect.stores.sqlite.rows import from_blob, from_row, marks, to_blob
+from recollect.stores.moments import moment_of
+from recollect.stores.sqlite.rows import from_blob, marks, to_blob
+from recollect.stores.tying import BY_MENTIONS, MOST_RELATED, Member, Shared, tie_up
 
-_ONE: Final = f"""
-SELECT {", ".join("m." + column for column in STATE.split(", "))}, m.key, m.space, s.memories
-FROM memories AS m JOIN spaces AS s ON s.key = m.space
-WHERE s.id = ? AND m.id = ? AND m.deleted_at IS NULL
+_SPACE: Final = "SELECT key, memories FROM spaces WHERE id = ?"
+_COUNT_THEN: Final = "SELECT COUNT(*) FROM ({states}) WHERE space = ? AND deleted_at IS NULL"
+# A memory as it is, or as it was, and whether that is the same.
+_NOW: Final = "SELECT key, space, id, deleted_at, sensitive, content, 1 AS unchanged FROM memories"
+_THEN: Final = """
+SELECT key, space, id, deleted_at, sensitive, content, 1 AS unchanged FROM memories WHERE updated_at <= ?
+UNION ALL
+SELECT memory, space, id, deleted_at, sensitive, content, 0 FROM revisions WHERE updated_at <= ? AND valid_to > ?
 """
+# A sensitive memory's words are in the index too, for its owner; nothing leads to it from another memory.
+_OPEN: Final = "deleted_at IS NULL AND NOT sensitive"
+_SEED: Final = f"SELECT key, content, unchanged FROM ({{states}}) WHERE space = ? AND id = ? AND {_OPEN}"
+# The plus keeps SQLite, which knows the key of each, from reading the whole space instead.
+_MEMBERS: Final = f"SELECT key, id, unchanged FROM ({{states}}) WHERE +space = ? AND key IN ({{keys}}) AND {_OPEN}"
 _MENTIONED: Final = """
 SELECT DISTINCT c.key, c.name FROM memory_concepts AS x JOIN concepts AS c ON c.key = x.concept
 WHERE x.space = ? AND x.memory = ?
 """
 # No more are read than tell that there are too many.
 _SHARING: Final = "SELECT DISTINCT memory FROM memory_concepts WHERE space = ? AND concept = ? LIMIT ?"
-_HOLDING: Final = """
-SELECT memory FROM postings WHERE space = ? AND term = ? AND valid_from <= ? AND (valid_to IS NULL OR valid_to > ?)
-LIMIT ?
-"""
-_RELATED: Final = """
-SELECT e.relation, c.key, c.name FROM (
-    SELECT relation, target AS other FROM concept_edges
-    WHERE space = ?1 AND source = ?2 AND valid_from <= ?3 AND (valid_to IS NULL OR valid_to > ?3)
-    UNION
-    SELECT relation, source FROM concept_edges
-    WHERE space = ?1 AND target = ?2 AND valid_from <= ?3 AND (valid_to IS NULL OR valid_to > ?3)
-) AS e JOIN concepts AS c ON c.key = e.other LIMIT ?4
+_VALID: Final = "valid_from <= ?3 AND (valid_to IS NULL OR valid_to > ?3)"
+_HOLDING: Final = f"SELECT memory FROM postings WHERE space = ?1 AND term = ?2 AND {_VALID} LIMIT ?4"
+_RELATED: Final = f"""
+SELECT ?4 || ' ' || e.relation || ' ' || c.name AS said, c.key
+FROM concept_edges AS e JOIN concepts AS c ON c.key = e.target
+WHERE e.space = ?1 AND e.source = ?2 AND {_VALID}
+UNION
+SELECT c.name || ' ' || e.relation || ' ' || ?4, c.key
+FROM concept_edges AS e JOIN concepts AS c ON c.key = e.source
+WHERE e.space = ?1 AND e.target = ?2 AND {_VALID}
+ORDER BY said LIMIT {MOST_RELATED}
 """
 # Links that say that two memories belong together; what supersedes another takes its place instead.
-_LINKED: Final = """
-SELECT target, kind FROM links
-WHERE space = ?1 AND source = ?2 AND kind <> 'supersedes' AND valid_from <= ?3 AND (valid_to IS NULL OR valid_to > ?3)
+_LINKED: Final = f"""
+SELECT target, kind FROM links WHERE space = ?1 AND source = ?2 AND kind <> 'supersedes' AND {_VALID}
 UNION
-SELECT source, kind FROM links
-WHERE space = ?1 AND target = ?2 AND kind <> 'supersedes' AND valid_from <= ?3 AND (valid_to IS NULL OR valid_to > ?3)
+SELECT source, kind FROM links WHERE space = ?1 AND target = ?2 AND kind <> 'supersedes' AND {_VALID}
 """
-# A mention is of the present text: at an earlier moment, only what has not changed since has any.
-_IDS: Final = "SELECT key, id FROM memories WHERE key IN ({keys}) AND updated_at <= ?"
-MOST_RELATED: Final = 50
-"""Relations of one concept that are followed."""
+_AT_A_TIME: Final = 10_000
+"""Keys in one statement, of which SQLite takes some thirty thousand."""
 
-Shared = tuple[str, set[int]]
-"""What is shared, and the keys of those that do."""
+
+@dataclass(frozen=True, slots=True)
+class _States:
+    """Memories as they are, or as they were at a moment."""
+
+    sql: str
+    times: tuple[int, ...]
+
+    @classmethod
+    def at(cls, as_of: datetime | None) -> "_States":
+        return cls(_NOW, ()) if as_of is None else cls(_THEN, (moment_of(as_of),) * 3)
+
+    def ask(self, connection: sqlite3.Connection, statement: str, *parameters: object, **parts: str) -> list[Any]:
+        return connection.execute(statement.format(states=self.sql, **parts), (*self.times, *parameters)).fetchall()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,60 +85,61 @@ class _Reading:
 
     def names(self) -> Iterator[Shared]:
         for concept, name in self._mentioned():
-            yield from self._sharing(name, concept)
+            yield from self._sharing("names", name, concept)
 
     def terms(self, terms: Collection[str]) -> Iterator[Shared]:
         for term in terms:
-            parameters = (self.space, term, self.moment, self.moment, self.limits.terms + 1)
+            parameters = (self.space, term, self.moment, self.limits.terms + 1)
             holding = {key for (key,) in self.connection.execute(_HOLDING, parameters)}
             if len(holding) <= self.limits.terms:
-                yield term, holding
+                yield Shared("terms", term, holding)
 
     def relations(self) -> Iterator[Shared]:
         for concept, name in self._mentioned():
-            related = self.connection.execute(_RELATED, (self.space, concept, self.moment, MOST_RELATED)).fetchall()
-            for relation, other, other_name in related:
-                yield from self._sharing(f"{name} {relation} {other_name}", other)
+            related = self.connection.execute(_RELATED, (self.space, concept, self.moment, name)).fetchall()
+            for said, other in related:
+                yield from self._sharing("relations", said, other)
 
     def links(self) -> Iterator[Shared]:
         for other, kind in self.connection.execute(_LINKED, (self.space, self.key, self.moment)).fetchall():
-            yield kind, {other}
+            yield Shared("links", kind, {other})
 
     def _mentioned(self) -> list[tuple[int, str]]:
         return self.connection.execute(_MENTIONED, (self.space, self.key)).fetchall()
 
-    def _sharing(self, name: str, concept: int) -> Iterator[Shared]:
+    def _sharing(self, kind: TieKind, name: str, concept: int) -> Iterator[Shared]:
         rows = self.connection.execute(_SHARING, (self.space, concept, self.limits.names + 1))
         sharing = {key for (key,) in rows}
         if len(sharing) <= self.limits.names:
-            yield name, sharing
+            yield Shared(kind, name, sharing)
 
 
 def find_ties(
-    connection: sqlite3.Connection, ref: Ref, language: str, kinds: Collection[TieKind], moment: int
+    connection: sqlite3.Connection, ref: Ref, language: str, kinds: Collection[TieKind], as_of: datetime | None
 ) -> list[Tie]:
-    row = connection.execute(_ONE, (ref.space, to_blob(ref.id))).fetchone()
+    row = connection.execute(_SPACE, (ref.space,)).fetchone()
     if row is None:
         return []
-    memory, (key, space, memories) = from_row(ref.space, row), row[-3:]
-    if memory.sensitive or to_micros(memory.updated_at) > moment:
+    space, memories = row
+    states = _States.at(as_of)
+    seeds = states.ask(connection, _SEED, space, to_blob(ref.id))
+    if not seeds:
         return []
-    reading = _Reading(connection, space, key, moment, limits_of(memories))
+    if as_of is not None:
+        ((memories,),) = states.ask(connection, _COUNT_THEN, space)
+    ((seed, content, is_unchanged),) = seeds
+    reading = _Reading(connection, space, seed, moment_of(as_of), limits_of(memories))
     ways = {
         "names": reading.names,
-        "terms": lambda: reading.terms(set(analyse(memory.content, language))),
+        "terms": lambda: reading.terms(set(analyse(content, language))),
         "relations": reading.relations,
         "links": reading.links,
     }
-    shared = [(kind, name, {key, *members}) for kind in kinds for name, members in ways[kind]()]
-    names = _names(connection, ref.space, {key for _, _, members in shared for key in members}, moment)
-    ties = [
-        Tie(kind, name, tuple(sorted(names[each] for each in members if each in names)))
-        for kind, name, members in shared
-    ]
-    return [tie for tie in ties if len(tie.members) > 1]
-
-
-def _names(connection: sqlite3.Connection, space: str, keys: set[int], moment: int) -> dict[int, Ref]:
-    rows = connection.execute(_IDS.format(keys=marks(list(keys))), [*keys, moment])
-    return {key: Ref(space, from_blob(identity)) for key, identity in rows}
+    shared = [each for kind in kinds if is_unchanged or kind not in BY_MENTIONS for each in ways[kind]()]
+    keys = sorted({seed, *(key for each in shared for key in each.members)})
+    members: dict[int, Member] = {}
+    for start in range(0, len(keys), _AT_A_TIME):
+        some = keys[start : start + _AT_A_TIME]
+        for key, identity, unchanged in states.ask(connection, _MEMBERS, space, *some, keys=marks(some)):
+            members[key] = Member(Ref(ref.space, from_blob(identity)), bool(unchanged))
+    return tie_up(seed, shared, members)

@@ -2,7 +2,7 @@
 
 -- Who reads concepts out of memories: `rules`, a language model, or whoever made what was imported, who `reads` no
 -- more. A model may ask so often and use so many tokens; `calls` and `tokens` are what it was granted so far. NULL
--- stands for no limit.
+-- says that nobody set a limit, and then it is granted nothing; `rules` asks for nothing.
 CREATE TABLE extractors (
     key         INTEGER PRIMARY KEY AUTOINCREMENT,
     name        TEXT    NOT NULL UNIQUE,
@@ -21,23 +21,26 @@ CREATE TABLE concepts (
 );
 CREATE INDEX concepts_by_space ON concepts (space, key);
 
+-- Nothing here refers to a concept or an edge by a foreign key: whenever one is removed, SQLite would look for it in the
+-- whole of each table, as their indexes begin with the space.
+
 -- All names that lead to a concept, folded: its own and, with `given` set, those that somebody gave it.
 CREATE TABLE concept_names (
     space   INTEGER NOT NULL,
     folded  TEXT    NOT NULL,
-    concept INTEGER NOT NULL REFERENCES concepts (key),
+    concept INTEGER NOT NULL,
     given   INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (space, folded)
 ) WITHOUT ROWID;
-CREATE INDEX concept_names_by_concept ON concept_names (concept);
+CREATE INDEX concept_names_by_concept ON concept_names (space, concept, given);
 
 -- Which memory mentions which concept, in its present text: a write that changes the text removes them in the same
 -- transaction. Every mention is kept; which concepts are too common to tell anything is asked when they are read.
 CREATE TABLE memory_concepts (
     space     INTEGER NOT NULL,
     memory    INTEGER NOT NULL,
-    concept   INTEGER NOT NULL REFERENCES concepts (key),
-    extractor INTEGER NOT NULL REFERENCES extractors (key),
+    concept   INTEGER NOT NULL,
+    extractor INTEGER NOT NULL,
     kind      TEXT    NOT NULL,
     PRIMARY KEY (space, memory, concept, extractor)
 ) WITHOUT ROWID;
@@ -47,9 +50,9 @@ CREATE INDEX memory_concepts_by_concept ON memory_concepts (space, concept, memo
 CREATE TABLE concept_edges (
     key        INTEGER PRIMARY KEY AUTOINCREMENT,
     space      INTEGER NOT NULL,
-    source     INTEGER NOT NULL REFERENCES concepts (key),
+    source     INTEGER NOT NULL,
     relation   TEXT    NOT NULL,
-    target     INTEGER NOT NULL REFERENCES concepts (key),
+    target     INTEGER NOT NULL,
     weight     REAL    NOT NULL DEFAULT 1,
     valid_from INTEGER NOT NULL,
     valid_to   INTEGER
@@ -58,21 +61,24 @@ CREATE UNIQUE INDEX concept_edges_present ON concept_edges (space, source, relat
 CREATE INDEX concept_edges_by_source ON concept_edges (space, source, target);
 CREATE INDEX concept_edges_by_target ON concept_edges (space, target, source);
 
--- Which memories state an edge.
+-- Which memories state an edge, or stated it until `valid_to`.
 CREATE TABLE edge_evidence (
     space     INTEGER NOT NULL,
-    edge      INTEGER NOT NULL REFERENCES concept_edges (key),
+    edge      INTEGER NOT NULL,
     memory    INTEGER NOT NULL,
-    extractor INTEGER NOT NULL REFERENCES extractors (key),
+    extractor INTEGER NOT NULL,
+    valid_to  INTEGER,
     PRIMARY KEY (space, edge, memory, extractor)
 ) WITHOUT ROWID;
 CREATE INDEX edge_evidence_by_memory ON edge_evidence (space, memory, edge);
 
--- What a model answered for a text, by the text's digest, so that it is not asked again.
+-- What a model answered for a text, by the text's digest, so that it is not asked again. Before there is an answer, the
+-- row says that somebody is asking, and since which second, so that nobody else does.
 CREATE TABLE extracted (
     space      INTEGER NOT NULL,
-    extractor  INTEGER NOT NULL REFERENCES extractors (key),
+    extractor  INTEGER NOT NULL,
     digest     BLOB    NOT NULL,
-    extraction TEXT    NOT NULL,
+    asked_at   INTEGER NOT NULL,
+    extraction TEXT,
     PRIMARY KEY (space, extractor, digest)
 ) WITHOUT ROWID;

@@ -1,0 +1,37 @@
+"""What memories share becomes ties, in every store by the same rule: each is of those that may be led to."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from recollect.core.hits import Ref
+from recollect.core.spread import Tie, TieKind
+
+MOST_RELATED: Final = 50
+"""Relations of one concept that are followed."""
+BY_MENTIONS: Final[frozenset[TieKind]] = frozenset({"names", "relations"})
+
+
+class Member(NamedTuple):
+    """A memory that may be led to at the moment asked about: there, not forgotten, not sensitive."""
+
+    ref: Ref
+    is_unchanged: bool
+    """Since that moment. A mention is of the present text: what has changed since had others then."""
+
+
+class Shared(NamedTuple):
+    kind: TieKind
+    name: str
+    members: Collection[int]
+    """The numbers of those that share it, at least of the others."""
+
+
+def tie_up(seed: int, shared: Iterable[Shared], members: Mapping[int, Member]) -> list[Tie]:
+    """Give the ties of a memory, of which it is a member itself; what is left to itself ties it to nobody."""
+    ties = []
+    for kind, name, keys in shared:
+        found = (members[key] for key in {seed, *keys} if key in members)
+        refs = sorted(member.ref for member in found if member.is_unchanged or kind not in BY_MENTIONS)
+        if len(refs) > 1:
+            ties.append(Tie(kind, name, tuple(refs)))
+    return sorted(ties, key=lambda tie: (tie.kind, tie.name, tie.members))
