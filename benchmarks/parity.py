@@ -37,6 +37,7 @@ from recollect.bench.scratch import scratch_database
 from recollect.bench.sources import Document, Question, Source
 from recollect.bench.tables import MEAN, mark
 from recollect.bench.verdict import say
+from recollect.core.concepts import Relation
 from recollect.core.ports import Embedder, EmbedQuery, Store
 from recollect.core.query import Query, Scope
 from recollect.service.gate import Gate
@@ -78,6 +79,9 @@ class Mixed:
     def documents(self) -> Iterator[Document]:
         for each in KEPT:
             yield from islice(Dataset(self.folder / each).documents(), self.size // len(KEPT))
+
+    def triples(self) -> Iterator[tuple[str, Relation]]:
+        return iter(())
 
     def questions(self) -> Sequence[Question]:
         spaces = {each.space for each in self.documents()}

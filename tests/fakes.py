@@ -8,12 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from recollect.core.concepts import fold
 from recollect.core.context import TURNS_BEFORE
 from recollect.core.hits import Hit, Ref, Surroundings, merge_hits
-from recollect.core.language_model import Budgets
 from recollect.core.memory import Link, Memory
 from recollect.core.ports import (
     Concepts,
@@ -33,6 +32,9 @@ from recollect.core.settings import Settings, Value
 from recollect.core.spread import Tie, TieKind
 from recollect.core.vectors import Vector, pack, to_unit
 from recollect.service.gate import Gate
+
+if TYPE_CHECKING:
+    from recollect.core.language_model import Budgets
 
 TOY_DIMENSION = 16
 
