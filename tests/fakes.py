@@ -204,7 +204,9 @@ class _Tied:
         refs: Sequence[Ref],
         kinds: Collection[TieKind],
         as_of: datetime | None = None,  # noqa: ARG002
+        seconds: float | None = None,
     ) -> dict[Ref, list[Tie]]:
+        assert seconds
         self.asked.append(refs)
         return {ref: [tie for tie in self.given.get(ref, ()) if tie.kind in kinds] for ref in refs}
 

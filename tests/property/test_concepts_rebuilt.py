@@ -67,7 +67,7 @@ class Pairs:
 
     def extract(self, memories: Sequence[Memory]) -> list[Extraction]:
         return [
-            Extraction((), (Relation(*names[:1], "knows", names[1]),) if len(names) > 1 else ())
+            Extraction((), (Relation(names[0], "knows", names[1]),) if len(names) > 1 else ())
             for names in (names_in(memory.content) for memory in memories)
         ]
 

@@ -81,6 +81,24 @@ def test_a_leg_that_is_held_up_is_left_out(url: str, store: PostgresStore) -> No
     assert "Deploys run on Tuesdays." in _found(answer)
 
 
+def test_a_spread_that_fails_is_left_out(url: str, store: PostgresStore) -> None:
+    """Where what memories share cannot be read, what the legs found is the answer, and a notice says so."""
+    _break(url, "memory_concepts")
+    answer = recall(store, QUERY)
+    assert "Deploys run on Tuesdays." in _found(answer)
+    (notice,) = answer.notices
+    assert notice.startswith("spread was left out: it failed:")
+    assert "memory_concepts" in notice
+
+
+def test_a_spread_that_is_held_up_is_left_out(url: str, store: PostgresStore) -> None:
+    """What memories share is waited for no longer than a leg is."""
+    with held(url, "LOCK TABLE memory_concepts"):
+        answer = recall(store, QUERY)
+    assert answer.notices == ("spread was left out: it took longer than 500 ms.",)
+    assert "Deploys run on Tuesdays." in _found(answer)
+
+
 def test_the_next_recall_is_not_touched(url: str, store: PostgresStore) -> None:
     """What was wrong with a leg once is forgotten once it is mended."""
     _break(url, "vectors_1")

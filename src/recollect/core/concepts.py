@@ -74,6 +74,11 @@ def fold(name: str) -> str:
     return " ".join(name.casefold().replace("\u2019", "'").split())
 
 
+def fold_all(names: Iterable[str]) -> list[str]:
+    """Fold names, each once, in order."""
+    return sorted({fold(name) for name in names})
+
+
 def read_concepts(memory: Memory) -> Extraction:
     """Read what a memory mentions, each concept once, in the order in which it is written."""
     found: dict[str, Mention] = {}

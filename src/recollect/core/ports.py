@@ -206,9 +206,16 @@ class Concepts(Protocol):
         """Keep what somebody else read in memories that are there; say how many those were."""
 
     def ties(
-        self, refs: Sequence[Ref], kinds: Collection[TieKind], as_of: datetime | None = None
+        self,
+        refs: Sequence[Ref],
+        kinds: Collection[TieKind],
+        as_of: datetime | None = None,
+        seconds: float | None = None,
     ) -> dict[Ref, list[Tie]]:
-        """Give what memories share with others, but for what too many share."""
+        """Give what memories share with others, but for what too many share.
+
+        Stops by itself with `LegTimeout` when the time is over.
+        """
 
     def knows(self, spaces: Sequence[str], names: Collection[str]) -> bool:
         """Whether any of these names is a concept in one of the spaces."""

@@ -54,6 +54,8 @@ class Spread:
     ranking: tuple[Scored, ...]
     ways: Mapping[Ref, tuple[Way, ...]]
     """For each memory that score came to, the ways it took, the widest first."""
+    failure: str | None = None
+    """Why nothing could flow."""
 
 
 def limits_of(memories: int) -> Limits:

@@ -64,8 +64,13 @@ class _Inquiry:
         began = time.perf_counter()
         try:
             self._hits = self._leg.search(*self._arguments)
-        except (LegError, EmbedderError) as error:
-            self._failure = str(error).rstrip(".")
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one leg, the others answer
-            self._failure = f"it failed: {error}" if str(error) else f"it failed: {type(error).__name__}"
+            self._failure = describe_failure(error)
         self._milliseconds = (time.perf_counter() - began) * 1000
+
+
+def describe_failure(error: Exception) -> str:
+    """Say why a part of a recall is left out."""
+    if isinstance(error, (LegError, EmbedderError)):
+        return str(error).rstrip(".")
+    return f"it failed: {error}" if str(error) else f"it failed: {type(error).__name__}"

@@ -20,7 +20,7 @@ from recollect.core.rerank import put_quoted_first, rerank
 from recollect.core.settings import Settings
 from recollect.core.spread import SEEDS, TIE_KINDS, Spread, spread
 from recollect.core.trace import StageTrace, Standing, Trace, WhyNot, why_not
-from recollect.service.ask import ask_legs
+from recollect.service.ask import ask_legs, describe_failure
 from recollect.service.opinions import Opinions, ask_reranker
 
 
@@ -107,7 +107,7 @@ def _recall(store: Store, query: Query, reranker: Reranker | None) -> Recall:
     return Recall(
         query=query,
         results=tuple(_show(item, present) for item in packed.served),
-        notices=_notices(store, query, answers, opinions),
+        notices=_notices(store, query, answers, flow, opinions),
         left_out=packed.left_out,
         tokens=packed.tokens,
         trace=Trace(answers, tuple(path.stages), replaced, attached, packed.left_out, flow.ways),
@@ -185,7 +185,11 @@ def _spread(store: Store, query: Query, fused: Sequence[Scored], settings: Setti
         strength *= settings.number("spread.unnamed")
     if not strength:
         return Spread(tuple(fused), {})
-    return spread(fused, store.concepts.ties(seeds, kinds, query.scope.as_of), weights, strength)
+    try:
+        ties = store.concepts.ties(seeds, kinds, query.scope.as_of, settings.number("leg-timeout-ms") / 1000)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, what the legs found stands
+        return Spread(tuple(fused), {}, describe_failure(error))
+    return spread(fused, ties, weights, strength)
 
 
 def _ask_reranker(
@@ -203,8 +207,12 @@ def _ask_reranker(
     return ask_reranker(reranker, query.text, top, settings.number("rerank-timeout-ms") / 1000)
 
 
-def _notices(store: Store, query: Query, answers: Sequence[LegAnswer], opinions: Opinions) -> tuple[str, ...]:
+def _notices(
+    store: Store, query: Query, answers: Sequence[LegAnswer], flow: Spread, opinions: Opinions
+) -> tuple[str, ...]:
     left_out = [f"{answer.leg} was left out: {answer.failure}." for answer in answers if answer.failure]
+    if flow.failure:
+        left_out.append(f"spread was left out: {flow.failure}.")
     if opinions.failure:
         left_out.append(f"rerank was left out: {opinions.failure}.")
     by_meaning = any(answer.leg == "dense" and not answer.failure for answer in answers)

@@ -7,7 +7,7 @@ from typing import Final
 
 from psycopg import Connection
 
-from recollect.core.concepts import Extraction, fold
+from recollect.core.concepts import Extraction, fold, fold_all
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import check_label
@@ -55,13 +55,22 @@ JOIN memories AS m ON m.space = u.space AND m.key = u.memory
 WHERE u.extractor = %s {{of_space}}
 ORDER BY u.space, u.memory LIMIT %s
 """
-# Whoever takes the row out of the queue keeps what was read: nobody else does, and nobody who read an older text.
+# Whoever takes the row out of the queue keeps what was read: nobody else does, and nobody who read an older text. Each
+# is looked up by its key: all of a space may have been queued under one number, and a plan that joins by it compares
+# all with all.
 _TAKE: Final = """
-DELETE FROM unread AS u
-USING unnest(%(ids)s::uuid[], %(tickets)s::bigint[]) AS t (id, ticket)
-JOIN memories AS m ON m.space = %(space)s AND m.id = t.id
-WHERE u.space = %(space)s AND u.extractor = %(extractor)s AND u.memory = m.key AND u.change = t.ticket
-RETURNING t.id::text, m.key
+WITH found AS (
+    SELECT t.id, m.key FROM unnest(%(ids)s::uuid[], %(tickets)s::bigint[]) AS t (id, ticket)
+    CROSS JOIN LATERAL (SELECT key FROM memories WHERE space = %(space)s AND id = t.id OFFSET 0) AS m
+    CROSS JOIN LATERAL (
+        SELECT change FROM unread WHERE space = %(space)s AND extractor = %(extractor)s AND memory = m.key OFFSET 0
+    ) AS u
+    WHERE u.change = t.ticket
+), taken AS (
+    DELETE FROM unread
+    WHERE space = %(space)s AND extractor = %(extractor)s AND memory = ANY (ARRAY(SELECT key FROM found))
+)
+SELECT id::text, key FROM found
 """
 _READABLE: Final = """
 SELECT id::text, key, updated_at FROM memories
@@ -199,15 +208,20 @@ class PostgresConcepts:
         return loaded
 
     def ties(
-        self, refs: Sequence[Ref], kinds: Collection[TieKind], as_of: datetime | None = None
+        self,
+        refs: Sequence[Ref],
+        kinds: Collection[TieKind],
+        as_of: datetime | None = None,
+        seconds: float | None = None,
     ) -> dict[Ref, list[Tie]]:
-        with self._database.read() as connection:
+        with self._database.leg(seconds) as connection:
             return find_ties(connection, self._database.noted, refs, kinds, as_of, language=self._language)
 
     def knows(self, spaces: Sequence[str], names: Collection[str]) -> bool:
-        folded = sorted({fold(name) for name in names})
-        if not folded:
-            return False
+        folded = fold_all(names)
+        noted: tuple[list[str], set[str]] | None = self._database.noted.get("known names")
+        if noted is not None and noted[0] == folded:
+            return not noted[1].isdisjoint(spaces)
         with self._database.read() as connection:
             for space in spaces:
                 key = key_of_space(self._database, connection, space)
@@ -260,7 +274,7 @@ class PostgresConcepts:
 def _keep_in(
     connection: Connection[Row], space: int, extractor: int, made: Mapping[str, tuple[Waiting, Extraction]]
 ) -> int:
-    taken = connection.execute(
+    rows = connection.execute(
         _TAKE,
         {
             "space": space,
@@ -269,7 +283,7 @@ def _keep_in(
             "tickets": [waiting.ticket for waiting, _ in made.values()],
         },
     ).fetchall()
-    keys = dict(taken)
+    keys: dict[str, int] = dict(rows)
     # In the order they were read in: a concept is called what it was first called.
     kept = [
         (Text(keys[identity], to_micros(waiting.memory.updated_at)), read)

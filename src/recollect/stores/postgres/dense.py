@@ -99,9 +99,8 @@ class DenseLeg:
     @contextmanager
     def reading(self, query: Query, seconds: Callable[[], float]) -> Iterator[None]:
         """Begin a reading, and embed the query before it if need be: no connection is held meanwhile."""
-        spaces = query.scope.spaces
         with self._database.reading() as reading:
-            survey(reading, spaces)
+            survey(reading, query)
             wanted = self._wanted(query.text) if seconds() else None
             if wanted is None:
                 yield
@@ -109,7 +108,7 @@ class DenseLeg:
             limit = seconds()
         made = self._try_to_embed(wanted, query.text, limit)
         with self._database.reading() as reading:
-            survey(reading, spaces)
+            survey(reading, query)
             reading.noted["query", wanted, query.text] = made
             yield
 

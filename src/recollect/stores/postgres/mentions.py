@@ -199,9 +199,9 @@ def merge(connection: Connection[Any], space: int, source: int, target: int) -> 
         "WHERE space = %s AND (source = %s OR target = %s)",
         (space, source, source),
     )
-    for key, *ends, until in edges.fetchall():
-        from_, relation, to = (target if end == source else end for end in ends)
-        _move_edge(connection, space, key, (from_, relation, to), is_present=until is None)
+    for key, subject, relation, object_, until in edges.fetchall():
+        ends = (target if subject == source else subject, relation, target if object_ == source else object_)
+        _move_edge(connection, space, key, ends, is_present=until is None)
     connection.execute("DELETE FROM concepts WHERE space = %s AND key = %s", (space, source))
 
 

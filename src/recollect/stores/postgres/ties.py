@@ -43,19 +43,20 @@ mentioned AS MATERIALIZED (
     CROSS JOIN LATERAL (SELECT name FROM concepts WHERE space = %(space)s AND key = x.concept OFFSET 0) AS c
 )
 """
-# Each extractor may have found a mention, so that the distinct ones are too many if as many times more are.
+# Each extractor may have read the same, so that there are that many times too many before there surely are.
 _SHARING: Final = """
-SELECT array_agg(DISTINCT memory) AS members FROM (
+SELECT array_agg(memory) AS members FROM (
     SELECT memory FROM memory_concepts WHERE space = %(space)s AND concept = {concept}
     LIMIT (%(names)s + 1) * (SELECT count(*) FROM extractors)
 ) AS few
 """
+_FEW: Final = "cardinality(h.members) < (%(names)s + 1) * (SELECT count(*) FROM extractors)"
 _VALID: Final = "valid_from <= %(moment)s AND (valid_to IS NULL OR valid_to > %(moment)s)"
 _KINDS: Final[dict[TieKind, str]] = {
     "names": f"""
         SELECT m.seed, 'names' AS kind, m.name, h.members
         FROM mentioned AS m CROSS JOIN LATERAL ({_SHARING.format(concept="m.concept")}) AS h
-        WHERE cardinality(h.members) BETWEEN 2 AND %(names)s
+        WHERE {_FEW}
     """,
     "terms": f"""
         SELECT t.seed, 'terms' AS kind, t.term AS name, h.members
@@ -88,7 +89,7 @@ _KINDS: Final[dict[TieKind, str]] = {
             ORDER BY said LIMIT {MOST_RELATED}
         ) AS r
         CROSS JOIN LATERAL ({_SHARING.format(concept="r.key")}) AS h
-        WHERE cardinality(h.members) <= %(names)s
+        WHERE {_FEW}
     """,
     # Links that say that two memories belong together; what supersedes another takes its place instead.
     "links": f"""
@@ -165,7 +166,9 @@ def _find_in(
     members: dict[int, Member] = {}
     for seed, kind, name, keys, identities in connection.execute(statement, asked).fetchall():
         if seed is not None:
-            shared.setdefault(seed, []).append(Shared(kind, name, keys))
+            few = set(keys)
+            if kind not in BY_MENTIONS or len(few) <= limits.names:
+                shared.setdefault(seed, []).append(Shared(kind, name, few))
             continue
         is_unchanged = kind == "true"
         for key, identity in zip(keys, identities.split(","), strict=True):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from recollect.core.concepts import Extraction, fold
+from recollect.core.concepts import Extraction, fold, fold_all
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import check_label
@@ -16,7 +16,7 @@ from recollect.stores.extractions import one_line
 from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.rows import STATE
 from recollect.stores.sqlite.alike import find_alike
-from recollect.stores.sqlite.database import Database
+from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.mentions import (
     Text,
     keep_extraction,
@@ -148,13 +148,17 @@ class SqliteConcepts:
         return loaded
 
     def ties(
-        self, refs: Sequence[Ref], kinds: Collection[TieKind], as_of: datetime | None = None
+        self,
+        refs: Sequence[Ref],
+        kinds: Collection[TieKind],
+        as_of: datetime | None = None,
+        seconds: float | None = None,
     ) -> dict[Ref, list[Tie]]:
-        with self._database.read() as connection:
+        with self._database.read() as connection, time_limit(connection, seconds):
             return {ref: find_ties(connection, ref, self._language, kinds, as_of) for ref in refs}
 
     def knows(self, spaces: Sequence[str], names: Collection[str]) -> bool:
-        folded = sorted({fold(name) for name in names})
+        folded = fold_all(names)
         statement = f"""
             SELECT 1 FROM spaces AS s JOIN concept_names AS n ON n.space = s.key
             WHERE s.id IN ({marks(spaces)}) AND n.folded IN ({marks(folded)}) LIMIT 1
