@@ -1,6 +1,6 @@
 """Writes a small store of this version as SQL, for later versions to open.
 
-    python tests/migration/dump_store.py > tests/migration/store_v2.sql
+    python tests/migration/dump_store.py > tests/migration/store_v3.sql
 
 A dump is made once for each schema and never again: it is what people have on their disks.
 """
@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from recollect.core.concepts import Extraction, Relation
+from recollect.core.hits import Ref
 from recollect.core.vectors import pack
+from recollect.service.extract import Rules
 from recollect.service.recollect import Recollect
 from recollect.stores.sqlite.store import SqliteStore
 
@@ -73,6 +76,17 @@ def embed(store: SqliteStore) -> None:
     store.vectors.switch("turning")
 
 
+def read(store: SqliteStore) -> None:
+    """Read all but one memory by rules, have somebody else read one, and give a concept another name."""
+    store.concepts.begin(Rules.name)
+    waiting = store.concepts.waiting(Rules.name, 11)
+    store.concepts.keep(Rules.name, list(zip(waiting, Rules().extract([each.memory for each in waiting]), strict=True)))
+    (printer,) = (each.memory for each in waiting if "jams" in each.memory.content and each.memory.space == "personal")
+    said = Extraction((), (Relation("Printer", "stands on", "second floor"),))
+    store.concepts.load("by hand", {Ref(printer.space, printer.id): said})
+    store.concepts.alias(printer.space, "printer", "the old beast")
+
+
 def dump() -> Iterator[str]:
     now = START
 
@@ -88,6 +102,7 @@ def dump() -> Iterator[str]:
         for space in ("personal", "team"):
             fill(Recollect(store, lambda: now, chance.getrandbits, space), seconds())
         embed(store)
+        read(store)
         store.close()
         connection = sqlite3.connect(path)
         marks = {

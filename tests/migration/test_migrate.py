@@ -15,6 +15,7 @@ from recollect.core import analysis
 from recollect.core.errors import StoreDamaged, StoreError, StoreTooNew
 from recollect.core.ports import VectorSet
 from recollect.service.embed import Embedded, build
+from recollect.service.extract import Rules, extract_waiting
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.migrate import migrate, shipped
 from recollect.stores.sqlite.store import SqliteStore
@@ -85,6 +86,7 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
     tables.discard("sqlite_sequence")
     assert tables == {
         "spaces", "memories", "revisions", "postings", "links", "outbox", "settings", "about", "vector_sets", "vectors",
+        "extractors", "concepts", "concept_names", "memory_concepts", "concept_edges", "edge_evidence", "extracted",
     }  # fmt: skip
     assert _ask(path, "PRAGMA journal_mode") == [("wal",)]
 
@@ -298,6 +300,33 @@ def test_a_store_with_vectors_keeps_them(path: Path) -> None:
         VectorSet("turning", 2, active=True, vectors=MAY_BE_EMBEDDED - 1, waiting=1),
         VectorSet("unfinished", 2, active=False, vectors=3, waiting=MAY_BE_EMBEDDED - 3),
     ]
+    store.close()
+
+
+def test_a_store_with_concepts_keeps_them(path: Path) -> None:
+    """What an earlier version read is there, with its names, relations and queue."""
+    _restore(path, HERE / "store_v3.sql")
+    store = SqliteStore(str(path))
+    assert [(each.name, each.waiting) for each in store.concepts.readers()] == [("rules 1", 1), ("by hand", 0)]
+    concept = store.concepts.find("personal", "The Old Beast")
+    assert concept is not None
+    assert (concept.name, concept.aliases, len(concept.mentions)) == ("Printer", ("the old beast",), 1)
+    assert [(said.relation, said.target, len(said.evidence)) for said in concept.relations] == [
+        ("stands on", "second floor", 1)
+    ]
+    store.close()
+
+
+@pytest.mark.parametrize("dump", _versions(), ids=lambda dump: dump.stem)
+def test_a_store_of_any_version_can_be_read(path: Path, dump: Path) -> None:
+    """The rules of today read all that may be read of what an earlier version wrote."""
+    _restore(path, dump)
+    store = SqliteStore(str(path))
+    extract_waiting(store, Rules())
+    assert store.concepts.knows(["personal"], ["getUserById"])
+    assert store.concepts.knows(["team"], ["ops"])
+    assert not store.concepts.knows(["personal", "team"], ["1234"])
+    assert store.examine(lambda _done, _total: None) == []
     store.close()
 
 

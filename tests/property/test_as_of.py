@@ -16,6 +16,17 @@ from strategies import Deed, lives, recalls
 @example(
     [Deed("remember", words=("kiwi",)), Deed("edit", words=("melon",)), Deed("edit", words=("kiwi",)), Deed("undo")]
 )
+@example(
+    # What two shared then, though one has other words now, and fewer may share it.
+    [
+        Deed("remember", words=("kiwi", "melon")),
+        Deed("remember", words=("kiwi", "figs")),
+        Deed("see-also", 0, 1),
+        Deed("edit", 0, words=("plum_pie",)),
+        Deed("weigh", 1, flag=True),
+        Deed("forget", 1),
+    ]
+)
 def test_what_was_answered_then_is_answered_as_of_then(life: list[Deed]) -> None:
     """After any remembering, editing, forgetting, undoing and linking, every past answer comes again exactly: ids,
     texts, scores; the index agrees with the rows; and one built anew gives the same answers.

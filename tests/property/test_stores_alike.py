@@ -18,7 +18,9 @@ from making import StandingClock, about, make_query, use_model
 from recollect.core.errors import RecollectError
 from recollect.core.hits import Hit
 from recollect.core.ports import Leg, Store
+from recollect.core.spread import TIE_KINDS
 from recollect.service.embed import embed_waiting
+from recollect.service.extract import Rules, extract_waiting
 from recollect.service.gate import Gate, Gates
 from recollect.service.recollect import Recollect
 from recollect.stores.postgres.database import Database
@@ -64,6 +66,7 @@ def _live(memory: Recollect, clock: StandingClock, life: list[Deed | Purge]) -> 
         deed.do(memory, so_far)
         if len(moments) % 3 == 0:
             embed_waiting(memory.store, Gate(ToyEmbedder()), space=memory.space)
+            extract_waiting(memory.store, Rules(), space=memory.space)
     return moments
 
 
@@ -91,6 +94,9 @@ def _compare(laptop: Recollect, server: Recollect, as_of: datetime | None) -> No
             expected = _expected(_hits(one, text, laptop.space, as_of))
             assert [(hit.ref, hit.score, hit.evidence) for hit in found] == expected
         assert _recalled(server, text, as_of) == _recalled(laptop, text, as_of)
+    refs = list(laptop.store.memories.walk([laptop.space]))
+    tied = laptop.store.concepts.ties(refs, TIE_KINDS, as_of)
+    assert server.store.concepts.ties(refs, TIE_KINDS, as_of) == tied
 
 
 @settings(max_examples=15)
@@ -109,7 +115,8 @@ def _compare(laptop: Recollect, server: Recollect, as_of: datetime | None) -> No
 )
 def test_both_stores_find_the_same(server: PostgresStore, life: list[Deed | Purge]) -> None:
     """After the same adding, editing, forgetting, undoing, linking and purging, each leg gives the same hits with the
-    same scores, and recalls the same memories in the same order, at every moment; and both are healthy.
+    same scores, memories share the same with others, and the same are recalled in the same order, at every moment; and
+    both are healthy.
     """
     space = f"alike {next(SPACES)}"
     with (

@@ -8,7 +8,9 @@ import pytest
 
 from fakes import ToyEmbedder
 from making import StandingClock, open_recollect
+from recollect.core.concepts import Extraction, Relation
 from recollect.service.embed import build, embed_waiting
+from recollect.service.extract import Rules, extract_waiting
 from recollect.service.gate import Gate
 from recollect.service.recollect import Recollect
 
@@ -108,6 +110,40 @@ def test_vectors_that_do_not_belong_are_found_and_mended(
     (only,) = memory.store.vectors.sets()
     assert (only.vectors, only.waiting) == (1 if "sensitive" in statement else 2, 0)
     assert _problems(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("DELETE FROM memory_concepts WHERE memory = 1", "are not those in their text, and which wait for nobody: 1"),
+        ("UPDATE concept_names SET folded = 'x' WHERE folded = 'alpha common'", "which wait for nobody: 1"),
+        ("INSERT INTO memory_concepts VALUES (1, 3, 1, 1, 'name')", "nobody may read, or that are gone"),
+        ("UPDATE memory_concepts SET space = 7 WHERE memory = 1", "nobody may read, or that are gone"),
+        ("INSERT INTO memory_concepts VALUES (1, 1, 1, 77, 'name')", "nobody may read, or that are gone"),
+        ("INSERT INTO edge_evidence VALUES (1, 1, 77, 2, NULL)", "nobody may read, or that are gone"),
+        ("INSERT INTO memory_concepts VALUES (1, 1, 77, 1, 'name')", "nobody may read, or that are gone"),
+        ("INSERT INTO concept_names VALUES (1, 'nobody', 77, 0)", "lead to no concept: 1"),
+        ("DELETE FROM edge_evidence", "that no memory states: 1"),
+        ("INSERT INTO outbox VALUES (1, 'concepts 1', 3, 1)", "Entries of the queue"),
+    ],
+)
+def test_concepts_that_do_not_belong_are_found_and_mended(
+    memory: Recollect, tmp_path: Path, statement: str, problem: str
+) -> None:
+    """What was read too much or too little is told; mending removes it, and what is missing waits and is read."""
+    (one, *_) = (ref for ref in memory.store.memories.walk() if ref.id.endswith("0"))
+    extract_waiting(memory.store, Rules())
+    memory.store.concepts.load("import", {one: Extraction((), (Relation("Alpha", "knows", "Beta"),))})
+    assert _problems(memory) == []
+    _damage(tmp_path, statement)
+    assert any(problem in what for what in _problems(memory))
+    memory.store.mend()
+    assert _problems(memory) == []
+    extract_waiting(memory.store, Rules())
+    assert _problems(memory) == []
+    concept = memory.store.concepts.find("personal", "alpha common")
+    assert concept is not None
+    assert [ref for ref, _ in concept.mentions] == [one]
 
 
 def test_a_damaged_file_is_found(memory: Recollect, tmp_path: Path) -> None:

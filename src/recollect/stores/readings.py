@@ -10,6 +10,7 @@ from recollect.stores.extractions import sift
 MEND: Final = "Run `recollect doctor --mend`: what is missing is then read again."
 MISREAD: Final = "Memories whose concepts are not those in their text, and which wait for nobody: {:,}."
 UNREADABLE: Final = "Memories that nobody may read, or that are gone, whose concepts are there: {:,}."
+MISLEADING: Final = "Names that lead to no concept: {:,}."
 UNSTATED: Final = "Relations that hold and that no memory states: {:,}."
 STRAY: Final = "Entries of the queue that belong to no memory which may be read: {:,}."
 

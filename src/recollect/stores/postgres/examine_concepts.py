@@ -10,21 +10,26 @@ from recollect.core.concepts import RULES
 from recollect.core.ports import Problem
 from recollect.stores.postgres.mentions import remove_concepts, settle_edges, withdraw_concepts
 from recollect.stores.postgres.rows import STATE_AS_READ
-from recollect.stores.readings import MEND, MISREAD, STRAY, UNREADABLE, UNSTATED, is_read
+from recollect.stores.readings import MEND, MISLEADING, MISREAD, STRAY, UNREADABLE, UNSTATED, is_read
 from recollect.stores.rows import from_row
 
 _MAY_NOT: Final = "(m.key IS NULL OR m.deleted_at IS NOT NULL OR m.sensitive)"
-# What was read in what must not be: forgotten, sensitive or gone; or by somebody who is gone. What a forgotten memory
-# stated in the past stays known.
+# What was read in what must not be: forgotten, sensitive or gone; or by somebody who is gone, or of what is. What a
+# forgotten memory stated in the past stays known.
 _UNREADABLE: Final = f"""
 SELECT x.space, x.memory FROM memory_concepts AS x
 LEFT JOIN memories AS m ON m.space = x.space AND m.key = x.memory
-WHERE {_MAY_NOT} OR x.extractor NOT IN (SELECT key FROM extractors)
+LEFT JOIN concepts AS c ON c.space = x.space AND c.key = x.concept
+WHERE {_MAY_NOT} OR c.key IS NULL OR x.extractor NOT IN (SELECT key FROM extractors)
 UNION
 SELECT v.space, v.memory FROM edge_evidence AS v
 LEFT JOIN memories AS m ON m.space = v.space AND m.key = v.memory
 WHERE m.key IS NULL OR m.sensitive OR (m.deleted_at IS NOT NULL AND v.valid_to IS NULL)
 OR v.extractor NOT IN (SELECT key FROM extractors)
+"""
+_MISLEADING: Final = """
+SELECT n.space, n.concept FROM concept_names AS n
+LEFT JOIN concepts AS c ON c.space = n.space AND c.key = n.concept WHERE c.key IS NULL
 """
 _UNSTATED: Final = """
 SELECT e.space, e.key FROM concept_edges AS e WHERE e.valid_to IS NULL AND NOT EXISTS (
@@ -49,7 +54,12 @@ SELECT memory, concept FROM memory_concepts WHERE space = %(space)s AND extracto
 
 
 def examine_concepts(connection: Connection[Any]) -> Iterator[Problem]:
-    for statement, what in ((_UNREADABLE, UNREADABLE), (_UNSTATED, UNSTATED), (_STRAY, STRAY)):
+    for statement, what in (
+        (_UNREADABLE, UNREADABLE),
+        (_MISLEADING, MISLEADING),
+        (_UNSTATED, UNSTATED),
+        (_STRAY, STRAY),
+    ):
         row = connection.execute(f"SELECT COUNT(*) FROM ({statement}) AS found").fetchone()
         if row and row[0]:
             yield Problem(what.format(row[0]), MEND)
@@ -61,6 +71,7 @@ def examine_concepts(connection: Connection[Any]) -> Iterator[Problem]:
 def mend_concepts(connection: Connection[Any]) -> None:
     for space, memory in connection.execute(_UNREADABLE).fetchall():
         remove_concepts(connection, space, memory)
+    connection.execute(f"DELETE FROM concept_names WHERE (space, concept) IN ({_MISLEADING})")
     for space, edge in connection.execute(_UNSTATED).fetchall():
         settle_edges(connection, space, [edge])
     connection.execute(f"DELETE FROM unread WHERE (space, extractor, memory) IN ({_STRAY})")

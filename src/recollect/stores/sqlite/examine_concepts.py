@@ -7,21 +7,28 @@ from typing import Final
 
 from recollect.core.concepts import RULES
 from recollect.core.ports import Problem
-from recollect.stores.readings import MEND, MISREAD, UNREADABLE, UNSTATED, is_read
+from recollect.stores.readings import MEND, MISLEADING, MISREAD, UNREADABLE, UNSTATED, is_read
 from recollect.stores.rows import STATE
 from recollect.stores.sqlite.mentions import remove_concepts, settle_edge, withdraw_concepts
 from recollect.stores.sqlite.queue import queue_reading
 from recollect.stores.sqlite.rows import from_row
 
-# What was read in what must not be: forgotten, sensitive or gone; or by somebody who is gone. What a forgotten memory
-# stated in the past stays known. What waits and must not is looked for with the vectors' queues.
+# What was read in what must not be: forgotten, sensitive or gone; or by somebody who is gone, or of what is. What a
+# forgotten memory stated in the past stays known. What waits and must not is looked for with the vectors' queues.
 _UNREADABLE: Final = """
-SELECT x.space, x.memory FROM memory_concepts AS x LEFT JOIN memories AS m ON m.key = x.memory AND m.space = x.space
-WHERE m.key IS NULL OR m.deleted_at IS NOT NULL OR m.sensitive OR x.extractor NOT IN (SELECT key FROM extractors)
+SELECT x.space, x.memory FROM memory_concepts AS x
+LEFT JOIN memories AS m ON m.key = x.memory AND m.space = x.space
+LEFT JOIN concepts AS c ON c.key = x.concept AND c.space = x.space
+WHERE m.key IS NULL OR m.deleted_at IS NOT NULL OR m.sensitive OR c.key IS NULL
+OR x.extractor NOT IN (SELECT key FROM extractors)
 UNION
 SELECT v.space, v.memory FROM edge_evidence AS v LEFT JOIN memories AS m ON m.key = v.memory AND m.space = v.space
 WHERE m.key IS NULL OR m.sensitive OR (m.deleted_at IS NOT NULL AND v.valid_to IS NULL)
 OR v.extractor NOT IN (SELECT key FROM extractors)
+"""
+_MISLEADING: Final = """
+SELECT n.space, n.concept FROM concept_names AS n
+LEFT JOIN concepts AS c ON c.key = n.concept AND c.space = n.space WHERE c.key IS NULL
 """
 _UNSTATED: Final = """
 SELECT e.space, e.key FROM concept_edges AS e WHERE e.valid_to IS NULL AND NOT EXISTS (
@@ -39,7 +46,7 @@ _MENTIONED: Final = "SELECT memory, concept FROM memory_concepts WHERE space = ?
 
 
 def examine_concepts(connection: sqlite3.Connection) -> Iterator[Problem]:
-    for statement, what in ((_UNREADABLE, UNREADABLE), (_UNSTATED, UNSTATED)):
+    for statement, what in ((_UNREADABLE, UNREADABLE), (_MISLEADING, MISLEADING), (_UNSTATED, UNSTATED)):
         (found,) = connection.execute(f"SELECT COUNT(*) FROM ({statement})").fetchone()
         if found:
             yield Problem(what.format(found), MEND)
@@ -51,6 +58,7 @@ def examine_concepts(connection: sqlite3.Connection) -> Iterator[Problem]:
 def mend_concepts(connection: sqlite3.Connection) -> None:
     for space, memory in connection.execute(_UNREADABLE).fetchall():
         remove_concepts(connection, space, memory)
+    connection.execute(f"DELETE FROM concept_names WHERE (space, concept) IN ({_MISLEADING})")
     for space, edge in connection.execute(_UNSTATED).fetchall():
         settle_edge(connection, space, edge)
     for space, memory, change, rules in list(_misread(connection)):

@@ -52,7 +52,7 @@ AND NOT EXISTS (SELECT 1 FROM concept_names AS n WHERE n.space = ?1 AND n.concep
 """
 _REMOVE_UNNAMED: Final = """
 DELETE FROM concepts
-WHERE key = ?2 AND NOT EXISTS (SELECT 1 FROM concept_names AS n WHERE n.space = ?1 AND n.concept = ?2)
+WHERE key = ?2 AND space = ?1 AND NOT EXISTS (SELECT 1 FROM concept_names AS n WHERE n.space = ?1 AND n.concept = ?2)
 """
 _END_EVIDENCE: Final = "UPDATE edge_evidence SET valid_to = ? WHERE space = ? AND {which} AND valid_to IS NULL"
 _REMOVE_EVIDENCE: Final = "DELETE FROM edge_evidence WHERE space = ? AND {which}"
