@@ -23,11 +23,13 @@ class KnownEmbedder(ToyEmbedder):
 
 
 def left_to_do(estate: Estate) -> int:
-    """Count what waits to be embedded, and the jobs that wait, run or failed."""
-    ((count,),) = ask(
-        estate.postgres.url, "SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM procrastinate_jobs)"
+    """Count what waits to be embedded or read, and the jobs that wait, run or failed."""
+    counts = ask(
+        estate.postgres.url,
+        "SELECT count(*) FROM outbox UNION ALL SELECT count(*) FROM unread UNION ALL "
+        "SELECT count(*) FROM procrastinate_jobs",
     )
-    return int(count)
+    return sum(count for (count,) in counts)
 
 
 def check_requests(tally: Tally, outages: Outages) -> None:
