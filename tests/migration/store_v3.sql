@@ -431,7 +431,6 @@ CREATE INDEX links_by_change ON links (space, change);
 CREATE UNIQUE INDEX vector_sets_active ON vector_sets (active) WHERE active;
 CREATE UNIQUE INDEX vectors_by_memory ON vectors (space, memory, vector_set);
 CREATE INDEX vectors_by_revision ON vectors (space, vector_set, revision, memory);
-CREATE INDEX concepts_by_space ON concepts (space, key);
 CREATE INDEX concept_names_by_concept ON concept_names (space, concept, given);
 CREATE INDEX memory_concepts_by_concept ON memory_concepts (space, concept, memory);
 CREATE UNIQUE INDEX concept_edges_present ON concept_edges (space, source, relation, target) WHERE valid_to IS NULL;

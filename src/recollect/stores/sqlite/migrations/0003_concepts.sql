@@ -19,7 +19,6 @@ CREATE TABLE concepts (
     space INTEGER NOT NULL REFERENCES spaces (key),
     name  TEXT    NOT NULL
 );
-CREATE INDEX concepts_by_space ON concepts (space, key);
 
 -- Nothing here refers to a concept or an edge by a foreign key: whenever one is removed, SQLite would look for it in the
 -- whole of each table, as their indexes begin with the space.
