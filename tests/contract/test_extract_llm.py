@@ -15,10 +15,10 @@ from reading import add_notes, answer_for, answer_text, answer_with, let_ask, op
 from recollect.core.concepts import Extraction, Mention, Unread
 from recollect.core.errors import BudgetSpent, ExtractorBusy, ExtractorError
 from recollect.core.memory import Memory
-from recollect.core.ports import Store, Waiting
+from recollect.core.ports import Queued, Store, Waiting
 from recollect.extractors.llm import LlmExtractor
 from recollect.remote.http import TRIES
-from recollect.service.extract_llm import BATCH, Extracted, Queued, extract_by_model
+from recollect.service.extract_llm import BATCH, Extracted, extract_by_model
 from recollect.service.resolve import Resolver
 
 

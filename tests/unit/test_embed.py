@@ -11,8 +11,9 @@ import pytest
 from fakes import ToyEmbedder
 from making import change_memory, forget_memory, make_memory, ref_of, use_model
 from recollect.core.errors import EmbedderBusy, EmbedderError, NotFound, TextRefused
+from recollect.core.ports import Queued
 from recollect.core.vectors import Vector
-from recollect.service.embed import Embedded, Queued, build, catch_up, embed_waiting
+from recollect.service.embed import Embedded, build, catch_up, embed_waiting
 from recollect.service.gate import Gate, Gates
 from recollect.stores.sqlite.store import SqliteStore
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recollect.core.language_model import LanguageModel
-    from recollect.core.ports import Reader, Store
-    from recollect.service.extract_llm import Queued
+    from recollect.core.ports import Queued, Reader, Store
 
     Unread = Mapping[Queued, str]
 

@@ -94,6 +94,10 @@ class VectorSet:
     waiting: int
 
 
+Queued = tuple[Ref, int]
+"""A memory, in the state that it was queued in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A memory that waits for its vector, and what was said just before it in its session, oldest first."""
@@ -102,6 +106,10 @@ class Waiting:
     before: tuple[Memory, ...]
     ticket: int
     """The change it was queued by: a later one makes a vector of this state worthless."""
+
+    @property
+    def queued(self) -> Queued:
+        return Ref(self.memory.space, self.memory.id), self.ticket
 
 
 class Vectors(Protocol):

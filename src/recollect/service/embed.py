@@ -10,7 +10,7 @@ from typing import Final
 
 from recollect.core.errors import EmbedderError, TextRefused
 from recollect.core.hits import Ref
-from recollect.core.ports import Store, Waiting
+from recollect.core.ports import Queued, Store, Waiting
 from recollect.core.vectors import pack
 from recollect.service.bounded import work_for
 from recollect.service.gate import Gate, Gates
@@ -21,8 +21,6 @@ SMALL_BATCH: Final = 8
 BATCH: Final = 64
 """Few enough that a kill costs a second or two of work, many enough that the model is kept busy."""
 
-Queued = tuple[Ref, int]
-"""A memory, in the state that it was queued in."""
 Progress = Callable[[int, int], None]
 """Told how many are done, and how many in all."""
 
@@ -53,10 +51,10 @@ def embed_waiting(
     refused = {} if refused is None else refused
     while not stop():
         next_ones = store.vectors.waiting(gate.model, batch + len(refused), space)
-        waiting = [each for each in next_ones if _name(each) not in refused]
+        waiting = [each for each in next_ones if each.queued not in refused]
         if not waiting:
             # All that was refused and still waits is among these: what has changed since is no longer refused.
-            still = {_name(each) for each in next_ones}
+            still = {each.queued for each in next_ones}
             for gone in refused.keys() - still:
                 del refused[gone]
             break
@@ -65,7 +63,7 @@ def embed_waiting(
         if made:
             kept += store.vectors.keep(gate.model, made)
         elif not kept and len(waiting) >= MANY:
-            reasons = [refused.pop(_name(each)) for each in waiting]
+            reasons = [refused.pop(each.queued) for each in waiting]
             raise EmbedderError(reasons[0])
         progress(kept, total)
     return Embedded(kept, tuple((ref, reason) for (ref, _), reason in refused.items()))
@@ -106,7 +104,7 @@ def _embed(gate: Gate, waiting: Sequence[Waiting], refused: dict[Queued, str]) -
         if only.before:
             # It may be what was said before it that is refused.
             return _embed(gate, [replace(only, before=())], refused)
-        refused[_name(only)] = str(error)
+        refused[only.queued] = str(error)
         return []
 
 
@@ -114,7 +112,3 @@ def _count_waiting(store: Store, model: str, space: str | None) -> int:
     if space is not None:
         return store.vectors.count_waiting((space,))
     return next((each.waiting for each in store.vectors.sets() if each.model == model), 0)
-
-
-def _name(waiting: Waiting) -> Queued:
-    return Ref(waiting.memory.space, waiting.memory.id), waiting.ticket

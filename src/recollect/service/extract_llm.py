@@ -13,7 +13,7 @@ from recollect.core.concepts import Extraction
 from recollect.core.errors import ExtractorError
 from recollect.core.hits import Ref
 from recollect.core.language_model import LanguageModel
-from recollect.core.ports import Store, Waiting
+from recollect.core.ports import Queued, Store, Waiting
 from recollect.core.sensitivity import may_leave
 from recollect.service.resolve import Resolver
 
@@ -21,9 +21,6 @@ BATCH: Final = 8
 """Texts that are claimed and asked about at once: a call's worth."""
 LOOK: Final = 128
 """How far into the queue to look for texts that nobody else asks about: enough for sixteen who ask at once."""
-
-Queued = tuple[Ref, int]
-"""A memory, in the state that it was queued in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +78,10 @@ def extract_by_model(
 def _next(store: Store, name: str, unread: dict[Queued, str], space: str | None) -> list[Waiting]:
     """Give what waits next and may be sent, all of one space."""
     waiting = [each for each in store.concepts.waiting(name, LOOK + len(unread), space) if may_leave(each.memory)]
-    asked = [each for each in waiting if _queued(each) not in unread]
+    asked = [each for each in waiting if each.queued not in unread]
     if not asked:
         # All that could not be read and still waits is among these: what has changed since may be read again.
-        for gone in unread.keys() - {_queued(each) for each in waiting}:
+        for gone in unread.keys() - {each.queued for each in waiting}:
             del unread[gone]
     return [each for each in asked if each.memory.space == asked[0].memory.space]
 
@@ -105,7 +102,7 @@ def _answers(
             if isinstance(read, Extraction):
                 answers[text] = read
             else:
-                unread |= {_queued(each): read.reason for each in waiting if each.memory.content == text}
+                unread |= {each.queued: read.reason for each in waiting if each.memory.content == text}
         store.budgets.remember(model.name, space, answers)
     finally:
         store.budgets.release(model.name, space, mine)
@@ -120,7 +117,3 @@ def _claim(store: Store, name: str, space: str, texts: Sequence[str]) -> list[st
         if claimed:
             return [text for text in batch if text in claimed]
     return []
-
-
-def _queued(waiting: Waiting) -> Queued:
-    return Ref(waiting.memory.space, waiting.memory.id), waiting.ticket

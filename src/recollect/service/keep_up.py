@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Final
 
 from recollect.core.errors import EmbedderBusy
-from recollect.core.ports import Store
-from recollect.service.embed import Queued, embed_waiting
+from recollect.core.ports import Queued, Store
+from recollect.service.embed import embed_waiting
 from recollect.service.extract import SMALL_BATCH, Rules, extract_waiting
 from recollect.service.gate import Gates
 

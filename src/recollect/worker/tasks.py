@@ -14,8 +14,8 @@ from typing import Final, Literal
 
 from recollect.core.errors import EmbedderError, RecollectError, StoreAway
 from recollect.core.hits import Ref
-from recollect.core.ports import Store
-from recollect.service.embed import Queued, embed_waiting
+from recollect.core.ports import Queued, Store
+from recollect.service.embed import embed_waiting
 from recollect.service.extract import Rules, begin, extract_waiting
 from recollect.service.gate import Gates
 from recollect.stores.postgres import hnsw, jobs
