@@ -71,7 +71,12 @@ class Unread:
 
 def fold(name: str) -> str:
     """Give what names of the same concept have in common: case, apostrophes and blanks make no difference."""
-    return " ".join(name.casefold().replace("\u2019", "'").split())
+    return one_line(name.casefold().replace("\u2019", "'"))
+
+
+def one_line(name: str) -> str:
+    """Give a name as it is kept: without line breaks, and with one blank between two words."""
+    return " ".join(name.split())
 
 
 def fold_all(names: Iterable[str]) -> list[str]:

@@ -140,6 +140,15 @@ def _check_labels(name: str, labels: Iterable[str]) -> None:
         check_label(f"one of the {name}", label)
 
 
+def is_label(text: str) -> bool:
+    """Whether this can be kept, and found by an index: neither empty nor long, and nothing that no store can hold."""
+    try:
+        check_label("name", text)
+    except Refused:
+        return False
+    return True
+
+
 def check_label(name: str, label: str, limit: int = LABEL_LIMIT) -> None:
     if not label.strip():
         raise Refused(f"The {name.removeprefix('one of the ')} cannot be empty.")

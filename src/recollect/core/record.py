@@ -1,5 +1,6 @@
 """A memory as plain data and back: the form of exports, of `--json`, and of what agents are given."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -25,6 +26,17 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 }
 _NAMES: Final = tuple(field.name for field in fields(Memory))
 _REQUIRED: Final = ("id", "space", "content", "created_at", "updated_at")
+
+
+def read_object(line: str) -> dict[str, Any]:
+    """Read a line that is to be one JSON object."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"It is not JSON ({error}).") from None
+    if not isinstance(record, dict):
+        raise Refused("It is not a JSON object.")
+    return record
 
 
 def to_record(memory: Memory) -> dict[str, Any]:

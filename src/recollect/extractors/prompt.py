@@ -8,9 +8,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from recollect.core.concepts import Extraction, Mention, Relation, Unread, fold
-from recollect.core.errors import Refused
-from recollect.core.memory import check_label
+from recollect.core.concepts import Extraction, Mention, Relation, Unread, fold, one_line
+from recollect.core.memory import is_label
 
 VERSION: Final = 1
 """Raised whenever the same note would be read otherwise: it is part of the extractor's name."""
@@ -135,9 +134,5 @@ def _clean(given: Any) -> str:  # noqa: ANN401 - JSON
     """Give a name on one line, or nothing for one that no store could keep; what is no text raises."""
     if not isinstance(given, str):
         raise TypeError
-    name = " ".join(given.split())
-    try:
-        check_label("name", name)
-    except Refused:
-        return ""
-    return name if len(name) > 1 else ""
+    name = one_line(given)
+    return name if len(name) > 1 and is_label(name) else ""

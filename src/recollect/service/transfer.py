@@ -12,7 +12,7 @@ from recollect.core.errors import NotFound, RecollectError, Refused
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, Memory, check, check_label, is_id
 from recollect.core.ports import Store
-from recollect.core.record import from_history, parse_time, to_history, to_link_record
+from recollect.core.record import from_history, parse_time, read_object, to_history, to_link_record
 from recollect.service.remember import link_kind
 
 FORMAT: Final = 1
@@ -76,7 +76,7 @@ def import_lines(
     for number, line in enumerate(rest, start=2):
         progress(len(line))
         try:
-            record = _parse(line)
+            record = read_object(line) if line.strip() else {}
             if record.get("type") == "memory":
                 states = _memory(record, into)
                 waiting.append((number, states))
@@ -131,18 +131,6 @@ def _check_header(line: str) -> None:
         raise Refused("This is not a Recollect export: its first line does not say so.")
     if header.get("format") != FORMAT:
         raise Refused(f"This export has format {header.get('format')!r}; this Recollect reads {FORMAT}. Upgrade it.")
-
-
-def _parse(line: str) -> dict[str, Any]:
-    if not line.strip():
-        return {}
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"It is not JSON ({error}).") from None
-    if not isinstance(record, dict):
-        raise Refused("It is not a JSON object.")
-    return record
 
 
 def _memory(record: dict[str, Any], into: str | None) -> list[Memory]:

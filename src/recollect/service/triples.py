@@ -4,16 +4,16 @@ A line names the memory by its id and says what that states: {"memory": …, "su
 What was taken in of a memory before, under the same name, gives way to what comes now.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from recollect.core.concepts import Extraction, Relation
+from recollect.core.concepts import Extraction, Relation, one_line
 from recollect.core.errors import Refused
 from recollect.core.hits import Ref
 from recollect.core.memory import check_label, is_id
 from recollect.core.ports import Store
+from recollect.core.record import read_object
 from recollect.core.sensitivity import may_leave
 from recollect.service.resolve import Resolver
 
@@ -72,19 +72,14 @@ def _load(
 
 
 def _parse(line: str) -> tuple[str, Relation]:
-    try:
-        record: Any = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"It is not JSON ({error}).") from None
-    if not isinstance(record, dict):
-        raise Refused("It is not a JSON object.")
+    record = read_object(line)
     parts = [record.get(part) for part in ("memory", "subject", "relation", "object")]
     if not all(isinstance(part, str) for part in parts):
         raise Refused("It lacks its memory, subject, relation or object, or one is no text.")
     memory, *said = map(str, parts)
     if not is_id(memory):
         raise Refused(f"{memory!r:.60} is no memory's id: give it in full.")
-    subject, relation, object_ = (" ".join(part.split()) for part in said)
+    subject, relation, object_ = map(one_line, said)
     for label, part in (("subject", subject), ("relation", relation), ("object", object_)):
         check_label(label, part)
     return memory, Relation(subject, relation, object_)

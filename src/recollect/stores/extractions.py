@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recollect.core.concepts import Extraction, Mention, MentionKind, fold
-from recollect.core.errors import Refused
-from recollect.core.memory import check_label
+from recollect.core.concepts import Extraction, Mention, MentionKind, fold, one_line
+from recollect.core.memory import is_label
 
 
 class Named(NamedTuple):
@@ -38,19 +37,6 @@ def sift(read: Extraction) -> Sifted:
                 _note(mentions, end)
             relations[fold(each.subject), relation, fold(each.object)] = None
     return Sifted(mentions, tuple(relations))
-
-
-def one_line(name: str) -> str:
-    return " ".join(name.split())
-
-
-def is_label(text: str) -> bool:
-    """Whether this can be kept, and found by an index: neither empty nor long, and nothing that no store can hold."""
-    try:
-        check_label("name", text)
-    except Refused:
-        return False
-    return True
 
 
 def _note(mentions: dict[str, Named], mention: Mention) -> None:

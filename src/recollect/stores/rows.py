@@ -14,6 +14,9 @@ STATE: Final = (
 )
 """The columns that make up a memory's state, in `memories` and in `revisions`."""
 
+STATE_OF_M: Final = ", ".join(f"m.{column}" for column in STATE.split(", "))
+"""The same of a row `m`, where others stand beside it."""
+
 # A memory is in its present state since `updated_at`; before that, in one of its revisions.
 _BELIEVED: Final = f"""(
     SELECT key, space, {STATE} FROM memories WHERE updated_at <= {{mark}}

@@ -7,14 +7,13 @@ from typing import Final
 
 from psycopg import Connection
 
-from recollect.core.concepts import Extraction, fold, fold_all
+from recollect.core.concepts import Extraction, fold, fold_all, one_line
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import check_label
 from recollect.core.ports import Common, Concept, Reader, Said, Waiting
 from recollect.core.spread import Tie, TieKind
 from recollect.stores.answers import no_extractor
-from recollect.stores.extractions import one_line
 from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.postgres.alike import find_alike
 from recollect.stores.postgres.audit import note_write
@@ -27,7 +26,7 @@ from recollect.stores.postgres.mentions import (
     resolve,
     withdraw_concepts,
 )
-from recollect.stores.postgres.rows import STATE_AS_READ, ids_of
+from recollect.stores.postgres.rows import STATE_OF_M_AS_READ, ids_of
 from recollect.stores.postgres.spaces import LOCK_SPACES, key_of_space, lock_space
 from recollect.stores.postgres.ties import find_ties
 from recollect.stores.rows import from_row
@@ -48,7 +47,7 @@ WITH queued AS (
 SELECT recollect_defer('extract', %(space)s) WHERE EXISTS (SELECT FROM queued)
 """
 _NEXT: Final = f"""
-SELECT {", ".join("m." + column for column in STATE_AS_READ.split(", "))}, s.id, u.change
+SELECT {STATE_OF_M_AS_READ}, s.id, u.change
 FROM unread AS u
 JOIN spaces AS s ON s.key = u.space
 JOIN memories AS m ON m.space = u.space AND m.key = u.memory

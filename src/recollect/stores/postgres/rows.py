@@ -11,6 +11,8 @@ from recollect.stores.rows import STATE
 
 STATE_AS_READ: Final = STATE.replace("id,", "id::text,", 1)
 """The columns of a state as they are read: an id as text is what we want, and cheaper than as an object."""
+STATE_OF_M_AS_READ: Final = ", ".join(f"m.{column}" for column in STATE_AS_READ.split(", "))
+"""The same of a row `m`, where others stand beside it."""
 STATE_PLACES: Final = ", ".join(["%s"] * len(STATE.split(",")))
 
 

@@ -11,11 +11,10 @@ from recollect.core.memory import Memory
 from recollect.core.ports import VectorSet, Waiting
 from recollect.core.vectors import unpack
 from recollect.stores.postgres.database import Database, Row
-from recollect.stores.postgres.rows import STATE_AS_READ
+from recollect.stores.postgres.rows import STATE_OF_M_AS_READ
 from recollect.stores.postgres.spaces import LOCK_SPACES
 from recollect.stores.rows import from_row
 
-_STATE_OF_M: Final = ", ".join("m." + column for column in STATE_AS_READ.split(", "))
 _QUEUE_ALL: Final = """
 WITH queued AS (
     INSERT INTO outbox (space, vector_set, memory, change)
@@ -26,7 +25,7 @@ WITH queued AS (
 SELECT recollect_defer('embed', %(space)s) WHERE EXISTS (SELECT FROM queued)
 """
 _NEXT: Final = f"""
-SELECT {_STATE_OF_M}, s.key, s.id, o.change
+SELECT {STATE_OF_M_AS_READ}, s.key, s.id, o.change
 FROM outbox AS o
 JOIN spaces AS s ON s.key = o.space
 JOIN memories AS m ON m.space = o.space AND m.key = o.memory
@@ -35,7 +34,7 @@ ORDER BY o.space, o.memory LIMIT %s
 """
 # What was said before each of several memories of one space.
 _BEFORE: Final = f"""
-SELECT w.number, {_STATE_OF_M}
+SELECT w.number, {STATE_OF_M_AS_READ}
 FROM unnest(%s::integer[], %s::text[], %s::text[], %s::integer[]) AS w (number, project, session, place)
 JOIN memories AS m ON m.space = %s AND m.project = w.project AND m.session = w.session
 AND m.place >= w.place - %s AND m.place < w.place AND m.deleted_at IS NULL AND NOT m.sensitive

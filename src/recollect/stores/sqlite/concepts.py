@@ -5,16 +5,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from recollect.core.concepts import Extraction, fold, fold_all
+from recollect.core.concepts import Extraction, fold, fold_all, one_line
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import check_label
 from recollect.core.ports import Common, Concept, Reader, Said, Waiting
 from recollect.core.spread import Tie, TieKind
 from recollect.stores.answers import no_extractor
-from recollect.stores.extractions import one_line
 from recollect.stores.moments import from_micros, to_micros
-from recollect.stores.rows import STATE
+from recollect.stores.rows import STATE_OF_M
 from recollect.stores.sqlite.alike import find_alike
 from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.mentions import (
@@ -42,7 +41,7 @@ WHERE m.deleted_at IS NULL AND NOT m.sensitive
 """
 # Space by space, since the queue's key begins with it.
 _NEXT: Final = f"""
-SELECT {", ".join("m." + column for column in STATE.split(", "))}, s.id, o.change
+SELECT {STATE_OF_M}, s.id, o.change
 FROM spaces AS s
 CROSS JOIN outbox AS o ON o.space = s.key AND o.work = 'concepts ' || ?
 CROSS JOIN memories AS m ON m.key = o.memory

@@ -8,7 +8,7 @@ from recollect.core.context import TURNS_BEFORE
 from recollect.core.errors import EmbedderError, NotFound, Refused
 from recollect.core.memory import Memory
 from recollect.core.ports import VectorSet, Waiting
-from recollect.stores.rows import STATE
+from recollect.stores.rows import STATE, STATE_OF_M
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.queue import work_of
 from recollect.stores.sqlite.rows import from_row, marks, to_blob
@@ -26,7 +26,7 @@ WHERE m.deleted_at IS NULL AND NOT m.sensitive
 """
 # Space by space, since the queue's key begins with it.
 _NEXT: Final = f"""
-SELECT {", ".join("m." + column for column in STATE.split(", "))}, s.key, s.id, o.change
+SELECT {STATE_OF_M}, s.key, s.id, o.change
 FROM spaces AS s
 CROSS JOIN outbox AS o ON o.space = s.key AND o.work = ?
 CROSS JOIN memories AS m ON m.key = o.memory
