@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import httpx2
 import uvicorn
@@ -181,12 +181,10 @@ def with_toys(server: Server) -> Server:
 class ServerProcess:
     """`recollect serve` as an operator runs it, on a port that it found free."""
 
-    program: ClassVar[tuple[str, ...]] = ("-m", "recollect")
-
     def __init__(self, url: str, *options: str) -> None:
         environment = {**os.environ, "RECOLLECT_DATABASE_URL": url}
         self.process = subprocess.Popen(
-            [sys.executable, *self.program, "serve", "--port", "0", "--log-format", "text", *options],
+            [sys.executable, "-m", "recollect", "serve", "--port", "0", "--log-format", "text", *options],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

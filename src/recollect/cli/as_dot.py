@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from recollect.cli.as_json import write_utf8
 from recollect.cli.paper import clean
 from recollect.cli.words import heading
 from recollect.core.memory import Memory
@@ -14,10 +13,6 @@ _LONGEST: Final = 60
 """Characters of a heading: a box is no place for a whole memory."""
 # Graphviz takes a backslash for the start of an escape and an ampersand for that of an entity.
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "&": "&amp;"})
-
-
-def write_dot(text: str) -> None:
-    write_utf8(text)
 
 
 def to_dot(graph: Graph, limit: int) -> str:

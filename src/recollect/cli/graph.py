@@ -31,9 +31,10 @@ def graph(
 
         write_json(from_graph(drawn, limit))
     elif dot:
-        from recollect.cli.as_dot import to_dot, write_dot
+        from recollect.cli.as_dot import to_dot
+        from recollect.cli.as_json import write_utf8
 
-        write_dot(to_dot(drawn, limit))
+        write_utf8(to_dot(drawn, limit))
     else:
         from recollect.cli.paper import Paper
         from recollect.cli.show_graph import show_graph

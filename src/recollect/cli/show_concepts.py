@@ -67,8 +67,8 @@ def _show_said(paper: Paper, said: Said) -> None:
     if said.until is not None:
         parts.append(Text(f"until {when(said.until)}", NOTICE))
     parts += [Text(short(ref), HANDLE) for ref in said.evidence[:_MOST_EVIDENCE]]
-    if more := len(said.evidence) - _MOST_EVIDENCE:
-        parts += [Text(f"and {more:,} more", DIM)] * (more > 0)
+    if (more := len(said.evidence) - _MOST_EVIDENCE) > 0:
+        parts.append(Text(f"and {more:,} more", DIM))
     paper.flow(parts, "    ")
 
 

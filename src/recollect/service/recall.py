@@ -181,7 +181,8 @@ def _spread(store: Store, query: Query, fused: Sequence[Scored], settings: Setti
         return Spread(tuple(fused), {})
     if in_session:
         strength *= settings.number("spread.session")
-    if strength and not store.concepts.knows(query.scope.spaces, names_in(query.text)):
+    names = names_in(query.text)
+    if not (names and store.concepts.knows(query.scope.spaces, names)):
         strength *= settings.number("spread.unnamed")
     if not strength:
         return Spread(tuple(fused), {})
