@@ -21,7 +21,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from recollect.values import field, value
 
 KEYS = (
     "OPENAI_API_KEY",
@@ -32,7 +33,7 @@ KEYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Config:
     store: str
     space: str
@@ -55,6 +56,11 @@ class Config:
     """The address of a collector of traces; without one there are none."""
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The keys that are set, by their variable."""
+
+    @property
+    def journal(self) -> str:
+        """Where hooks keep what they gave and learned: beside the store, under its name."""
+        return f"{self.store.removesuffix('.db')}.journal.db"
 
 
 def read_config(environment: Mapping[str, str] | None = None) -> Config:

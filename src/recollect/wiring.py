@@ -2,7 +2,6 @@
 
 import os
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ from recollect.core.errors import BadSetting, StoreError
 from recollect.core.ports import Embedder, EmbedQuery, Reranker, Store
 from recollect.service.gate import Gates
 from recollect.service.recollect import Recollect
+from recollect.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

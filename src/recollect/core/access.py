@@ -5,11 +5,11 @@ row-level security, for the day that somebody forgets to ask.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
 from recollect.core.errors import Refused
+from recollect.values import field, value
 
 Role = Literal["reader", "writer", "admin"]
 """What a person may do in a space: look, also change, also say who else may."""
@@ -36,7 +36,7 @@ def check_name(kind: Literal["person", "space"], name: str) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Caller:
     """Who is asking: a key, the person it acts for, and the spaces it reaches with that person's role in each."""
 
@@ -69,14 +69,14 @@ def allows(caller: Caller, deed: Deed, space: str) -> bool:
     return ROLES.index(role) >= needed and KEY_SCOPES.index(caller.scope) >= needed
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Person:
     id: str
     admin: bool
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SpaceInfo:
     id: str
     owner: str | None
@@ -87,13 +87,13 @@ class SpaceInfo:
     """The caller's role in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Member:
     person: str
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ApiKey:
     """All there is to know of a key but the secret, which only its holder has."""
 
@@ -109,7 +109,7 @@ class ApiKey:
     revoked_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AuditEntry:
     """Who did what to which memories of a space."""
 

@@ -9,7 +9,6 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Final
@@ -18,6 +17,7 @@ import Stemmer
 
 from recollect.core.memory import Memory
 from recollect.core.stopwords import STOP_WORDS
+from recollect.values import value
 
 VERSION: Final = 1
 """Raised whenever the same text would give other terms: a store then indexes itself anew."""
@@ -58,7 +58,7 @@ _LETTERS: Final = re.compile(r"[a-z]+")
 _local = threading.local()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QueryTerms:
     """The distinct terms of a query, in the order they were asked."""
 

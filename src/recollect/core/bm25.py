@@ -5,14 +5,15 @@ scores alike.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Final
+
+from recollect.values import value
 
 K1: Final = 1.2
 B: Final = 0.75
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Statistics:
     """How many memories a space has, and how many weighted terms they have together."""
 

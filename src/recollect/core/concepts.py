@@ -7,13 +7,13 @@ is kept, and how many memories share a name is asked when it is used (`spread`).
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
 from recollect.core.analysis import analyse_query
 from recollect.core.memory import LABEL_LIMIT, Memory
 from recollect.core.stopwords import STOP_WORDS
+from recollect.values import value
 
 VERSION: Final = 1
 """Raised whenever the same text would give other concepts: a store then reads its memories anew."""
@@ -37,7 +37,7 @@ _BRACKETED: Final = re.compile(r"\s*\([^)]*\)\s*$")
 _COMMON: Final = STOP_WORDS["english"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mention:
     """A concept that a memory mentions, as it is written there."""
 
@@ -45,7 +45,7 @@ class Mention:
     kind: MentionKind = "name"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Relation:
     """What a memory says of two concepts."""
 
@@ -54,7 +54,7 @@ class Relation:
     object: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Extraction:
     """What was read from one memory."""
 
@@ -62,7 +62,7 @@ class Extraction:
     relations: tuple[Relation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Unread:
     """Why nothing was read from one memory."""
 

@@ -7,11 +7,11 @@ session is left alone.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from recollect.core.hits import Hit, LegAnswer, Ref, Surroundings
 from recollect.core.memory import Memory
+from recollect.values import replace
 
 SHARES: Final = (0.7, 0.35)
 """What part of a neighbour's score is taken at one place's and at two places' distance."""

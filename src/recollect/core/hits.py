@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from recollect.values import field, value
 
 
 class Ref(NamedTuple):
@@ -13,7 +14,7 @@ class Ref(NamedTuple):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Hit:
     """A memory that a leg found, with the leg's raw score.
 
@@ -26,7 +27,7 @@ class Hit:
     evidence: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LegAnswer:
     """One leg's hits, best first, or why it has none to give.
 
@@ -42,7 +43,7 @@ class LegAnswer:
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Surroundings:
     """Where hits stand in their sessions."""
 
@@ -52,7 +53,7 @@ class Surroundings:
     """How many stand one place away, two places away and so on, from each of those and of what stands next to them."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scored:
     ref: Ref
     score: float

@@ -8,11 +8,11 @@ A link to a memory that is gone, or that lies outside the scope, does nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from recollect.core.hits import Ref, Scored
 from recollect.core.memory import Link, LinkKind, Memory
+from recollect.values import value
 
 MOST_ANSWERS: Final = 3
 _FROM_TARGET: Final[Mapping[LinkKind, str]] = {
@@ -23,7 +23,7 @@ _FROM_TARGET: Final[Mapping[LinkKind, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pointer:
     """`how` reads from the memory it hangs on: part-of, has-part, see-also, resolved-by."""
 
@@ -31,7 +31,7 @@ class Pointer:
     ref: Ref
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Served:
     """A memory on its way into the answer, with what its links bring along."""
 

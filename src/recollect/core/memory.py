@@ -5,11 +5,11 @@ A memory is stored exactly as given or refused with a reason (`check`); nothing 
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
 from recollect.core.errors import Refused, TooLong
+from recollect.values import value
 
 CATEGORIES: Final = ("facts", "preferences", "decisions", "projects", "people")
 """The categories everyone has; a user may add any other."""
@@ -33,7 +33,7 @@ LinkKind = Literal["supersedes", "resolved-by", "part-of", "see-also"]
 LINK_KINDS: Final[tuple[LinkKind, ...]] = ("supersedes", "resolved-by", "part-of", "see-also")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Memory:
     """One self-contained thing worth knowing, as it stands since `updated_at`."""
 
@@ -65,7 +65,7 @@ class Memory:
         return self.id[-8:]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Revision:
     """A state a memory was in from `memory.updated_at` until `until`; `None` means it still is."""
 
@@ -73,7 +73,7 @@ class Revision:
     until: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Link:
     """`source` supersedes, is resolved by, is part of, or points to `target`, since and until when."""
 

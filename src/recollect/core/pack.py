@@ -4,12 +4,12 @@ A memory is never cut. What does not fit is passed over for a smaller one behind
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from recollect.core.hits import LegAnswer, Ref
 from recollect.core.links import Pointer, Served
 from recollect.core.memory import Memory
+from recollect.values import replace, value
 
 CHARACTERS_PER_TOKEN: Final = 4
 """A rule of thumb for English prose; no tokenizer is worth its weight here."""
@@ -17,7 +17,7 @@ CHARACTERS_PER_TOKEN: Final = 4
 LeftOutWhy = Literal["under the floor", "over the limit", "over the budget"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Packed:
     served: tuple[Served, ...]
     """In their order, each with the answers that come along. Nothing is given twice: an answer that stands further

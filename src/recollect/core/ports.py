@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -14,12 +13,13 @@ from recollect.core.query import Query, Scope
 from recollect.core.settings import Settings, Value
 from recollect.core.spread import Tie, TieKind
 from recollect.core.vectors import Vector
+from recollect.values import value
 
 Clock = Callable[[], datetime]
 """The time now, in UTC."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Evidence:
     """Why a leg scores one memory as it does: a sentence, and what each part of the query adds."""
 
@@ -83,7 +83,7 @@ EmbedQuery = Callable[[str, str, float], Vector]
 """Gives the vector that a model makes of a query, within so many seconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class VectorSet:
     """The vectors of one model. Recalls compare those of the active set and of no other."""
 
@@ -98,7 +98,7 @@ Queued = tuple[Ref, int]
 """A memory, in the state that it was queued in."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Waiting:
     """A memory that waits for its vector, and what was said just before it in its session, oldest first."""
 
@@ -150,7 +150,7 @@ class Extractor(Protocol):
         """Read what each memory mentions and says, in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reader:
     """An extractor as the store knows it: what it may still use, and how much waits for it."""
 
@@ -162,7 +162,7 @@ class Reader:
     waiting: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Said:
     """A relation of a concept to another, since and until when, and the memories that state it."""
 
@@ -174,7 +174,7 @@ class Said:
     evidence: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Concept:
     """A concept with all that is known of it."""
 
@@ -184,7 +184,7 @@ class Concept:
     relations: tuple[Said, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Common:
     """A concept, and how many memories mention it."""
 
@@ -296,7 +296,7 @@ class SettingsKeeper(Protocol):
         """Set a value; `None` goes back to the default."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Count:
     """How much a space holds."""
 
@@ -312,7 +312,7 @@ class Count:
     projects: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Problem:
     """Something `doctor` found wrong, and what mends it."""
 
@@ -333,7 +333,7 @@ class Lag(Protocol):
     def failed(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Health:
     """What there is to know of a database that can be reached and has this program's schema."""
 

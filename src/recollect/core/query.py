@@ -1,11 +1,11 @@
 """What is asked of a recall: the words, where to look, how much to bring back."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
 from recollect.core.errors import BadQuery
 from recollect.core.memory import LARGEST_PLACE, Memory
+from recollect.values import field, value
 
 Sort = Literal["relevance", "importance", "recency"]
 SORTS: Final[tuple[Sort, ...]] = ("relevance", "importance", "recency")
@@ -16,7 +16,7 @@ LARGEST_PAGE: Final = (1 << 31) - 1
 """A list is not ranked, so it may be as long as the store."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scope:
     """What a recall looks at. Every part narrows; an empty part does not.
 
@@ -49,7 +49,7 @@ class Scope:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Query:
     text: str
     scope: Scope

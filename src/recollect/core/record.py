@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final, get_args
 
@@ -24,7 +23,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "version": (int,),
     "action": (str,),
 }
-_NAMES: Final = tuple(field.name for field in fields(Memory))
+_NAMES: Final[tuple[str, ...]] = Memory.__match_args__
 _REQUIRED: Final = ("id", "space", "content", "created_at", "updated_at")
 
 

@@ -6,11 +6,11 @@ scores stay where they were, so what follows needs no other scale.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from recollect.core.hits import Ref, Scored
 from recollect.core.memory import Memory
+from recollect.values import value
 
 SHORTEST_QUOTE: Final = 4
 """Words from which on a query that stands in a text is a quotation and no accident."""
@@ -40,7 +40,7 @@ def rerank(ranking: Sequence[Scored], opinions: Mapping[Ref, float]) -> tuple[Sc
     return tuple(ordered)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Quote:
     """The words of a query, to be looked for in a row."""
 

@@ -5,9 +5,8 @@ text: no embedder, no extractor, and no agent, whose context goes to a hosted mo
 placeholder that it can point its user to.
 """
 
-from dataclasses import replace
-
 from recollect.core.memory import Memory
+from recollect.values import replace
 
 
 def placeholder(memory: Memory) -> str:

@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from recollect.core.errors import BadSetting
 from recollect.core.fusion import LARGEST_WEIGHT, RRF_K
 from recollect.core.memory import DEFAULT_LENGTH_LIMIT
 from recollect.core.query import DEFAULT_LIMIT, LARGEST_LIMIT
+from recollect.values import value
 
 Value = float | int | str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Setting:
     default: Value
     about: str
@@ -81,7 +81,7 @@ CONSTANTS: Final[Mapping[str, Setting]] = {
 """What the benchmark varies and nobody sets: their values are results, not wishes."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Settings:
     """The settings in force: what was set, and the defaults for the rest."""
 

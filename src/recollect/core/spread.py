@@ -7,10 +7,10 @@ and what many share carries nothing. Whoever gets something moves up, and one th
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from recollect.core.hits import Ref, Scored
+from recollect.values import value
 
 TieKind = Literal["names", "terms", "relations", "links"]
 TIE_KINDS: Final[tuple[TieKind, ...]] = ("names", "terms", "relations", "links")
@@ -21,7 +21,7 @@ MOST_TIES: Final = 20
 """How many of the rarest ties of a memory carry score."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Tie:
     """What one memory shares with others."""
 
@@ -31,7 +31,7 @@ class Tie:
     """All that share it, the memory itself included."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Way:
     """How score came to a memory: from which one, by what they share, and how much."""
 
@@ -41,7 +41,7 @@ class Way:
     amount: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limits:
     """How many memories may share something for it to tell anything."""
 
@@ -49,7 +49,7 @@ class Limits:
     terms: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Spread:
     ranking: tuple[Scored, ...]
     ways: Mapping[Ref, tuple[Way, ...]]

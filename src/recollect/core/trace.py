@@ -1,19 +1,19 @@
 """What each stage of a recall did, and what can be read from that: `explain` and `why_not`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from recollect.core.hits import LegAnswer, Ref, Scored
 from recollect.core.pack import LeftOutWhy
 from recollect.core.spread import Way
 from recollect.core.telling import describe_ways
+from recollect.values import field, value
 
 STAGES: Final = ("legs", "context", "fusion", "spread", "rerank", "prior", "links", "pack")
 """The path of a recall, in order; the names of the files, the metrics and the explanations."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StageTrace:
     """The ranking as a stage left it. A stage that is `off` passed on what it was given."""
 
@@ -23,7 +23,7 @@ class StageTrace:
     on: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Trace:
     answers: tuple[LegAnswer, ...] = ()
     stages: tuple[StageTrace, ...] = ()
@@ -36,7 +36,7 @@ class Trace:
     """How score came to memories in `spread`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """Where one memory stood after a leg or a stage."""
 
@@ -46,7 +46,7 @@ class Step:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WhyNot:
     """Which stage lost a memory, and in words; `found` means it was not lost at all."""
 
@@ -56,7 +56,7 @@ class WhyNot:
     found: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Standing:
     """What the store knows about a memory before any leg is asked, as far as the scope goes."""
 

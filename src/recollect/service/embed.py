@@ -5,7 +5,6 @@ the queue in the same transaction, so each is kept once.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.core.errors import EmbedderError, TextRefused
@@ -14,6 +13,7 @@ from recollect.core.ports import Queued, Store, Waiting
 from recollect.core.vectors import pack
 from recollect.service.bounded import work_for
 from recollect.service.gate import Gate, Gates
+from recollect.values import replace, value
 
 MANY: Final = 8
 """Where a model refuses as many texts and has taken none, it is not the texts."""
@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 """Told how many are done, and how many in all."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Embedded:
     """What came of it: how many vectors were kept, and which memories the model refused, with its reason."""
 

@@ -6,7 +6,6 @@ about now is left to them. Whatever goes wrong, a memory stays queued until what
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from recollect.core.concepts import Extraction
@@ -16,6 +15,7 @@ from recollect.core.language_model import LanguageModel
 from recollect.core.ports import Queued, Store, Waiting
 from recollect.core.sensitivity import may_leave
 from recollect.service.resolve import Resolver
+from recollect.values import value
 
 BATCH: Final = 8
 """Texts that are claimed and asked about at once: a call's worth."""
@@ -23,7 +23,7 @@ LOOK: Final = 128
 """How far into the queue to look for texts that nobody else asks about: enough for sixteen who ask at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Extracted:
     """What came of it: how many memories were read, and which the model could not, with the reason."""
 

@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.core.hits import Ref
 from recollect.core.memory import Memory
 from recollect.core.ports import Store
 from recollect.core.spread import TIE_KINDS, Tie, rarest
+from recollect.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Branch:
     """Other memories, the closest first, and all that leads to just these: a name and the rare words in it."""
 
@@ -19,7 +19,7 @@ class Branch:
     others: tuple[Memory, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Graph:
     memory: Memory
     branches: tuple[Branch, ...]

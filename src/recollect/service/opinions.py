@@ -2,15 +2,15 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from recollect.core.hits import Ref
 from recollect.core.memory import Memory
 from recollect.core.ports import Reranker
 from recollect.core.sensitivity import may_leave
+from recollect.values import field, value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Opinions:
     scores: dict[Ref, float] = field(default_factory=dict)
     failure: str | None = None

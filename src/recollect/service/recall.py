@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from recollect.core import query as queries
 from recollect.core.concepts import names_in
@@ -22,9 +21,10 @@ from recollect.core.spread import SEEDS, TIE_KINDS, Spread, spread
 from recollect.core.trace import StageTrace, Standing, Trace, WhyNot, why_not
 from recollect.service.ask import ask_legs, describe_failure
 from recollect.service.opinions import Opinions, ask_reranker
+from recollect.values import replace, value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Recalled:
     """One memory of an answer, and what its links bring along."""
 
@@ -35,7 +35,7 @@ class Recalled:
     pointers: tuple[tuple[str, Memory], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Recall:
     query: Query
     results: tuple[Recalled, ...]

@@ -4,7 +4,6 @@ The command line, the MCP server and Python programs all work through this class
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
 
@@ -21,6 +20,7 @@ from recollect.service import remember as remembering
 from recollect.service.gate import Gates
 from recollect.service.recall import Recall
 from recollect.service.ways import Came, find_ways
+from recollect.values import field, replace, value
 
 if TYPE_CHECKING:
     from recollect.service.graph import Graph
@@ -46,7 +46,7 @@ class How(TypedDict, total=False):
     exclude: Iterable[str]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Recollect:
     store: Store
     clock: Clock

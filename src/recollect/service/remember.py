@@ -1,7 +1,6 @@
 """The path of a memory: checked, then stored with its terms and its place in the outbox, then acknowledged."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -9,6 +8,7 @@ from recollect.core.errors import Conflict, NotFound, Refused
 from recollect.core.hits import Ref
 from recollect.core.memory import LINK_KINDS, Action, Link, LinkKind, Memory, check
 from recollect.core.ports import Clock, Store
+from recollect.values import replace
 
 EDITABLE: Final = (
     "content", "category", "tags", "keywords", "importance", "project", "session", "place", "sensitive",

@@ -1,7 +1,6 @@
 """Recollect as a server has it: one database, many callers, each behind their own walls."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from recollect.core.access import Allows, Caller, Deed, allows
 from recollect.core.directory import Directory, Keys, Log
@@ -9,9 +8,10 @@ from recollect.core.errors import NotAllowed, NotFound
 from recollect.core.ports import Clock, Health, Lag, Reranker, Store
 from recollect.service.gate import Gates
 from recollect.service.recollect import Recollect
+from recollect.values import field, value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Server:
     open_store: Callable[[Caller | None], Store]
     """Gives the store as a caller may see it; `None` is the operator, who is behind no wall."""

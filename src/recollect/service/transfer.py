@@ -5,7 +5,7 @@ The first line says what the file is. Then every memory with all its states, old
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from recollect.core.errors import NotFound, RecollectError, Refused
@@ -14,6 +14,7 @@ from recollect.core.memory import Link, Memory, check, check_label, is_id
 from recollect.core.ports import Store
 from recollect.core.record import from_history, parse_time, read_object, to_history, to_link_record
 from recollect.service.remember import link_kind
+from recollect.values import replace
 
 FORMAT: Final = 1
 _HEADER: Final = {"recollect": "export", "format": FORMAT}

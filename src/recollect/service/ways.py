@@ -1,16 +1,15 @@
 """How score came to a memory of an answer: from which others, and by what they share."""
 
-from dataclasses import dataclass
-
 from recollect.core.hits import Ref
 from recollect.core.memory import Memory
 from recollect.core.ports import Store
 from recollect.core.spread import Way
 from recollect.core.trace import ways_to
 from recollect.service.recall import Recall
+from recollect.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Came:
     """Score that came from one memory, and the ways it took, the widest first."""
 

@@ -1,11 +1,11 @@
 """What of an extraction every store keeps: names that can be kept, each once, and what is said of two of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from recollect.core.concepts import Extraction, Mention, MentionKind, fold, one_line
 from recollect.core.memory import is_label
+from recollect.values import value
 
 
 class Named(NamedTuple):
@@ -15,7 +15,7 @@ class Named(NamedTuple):
     kind: MentionKind
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sifted:
     mentions: Mapping[str, Named]
     """What is mentioned, by its folded name."""

@@ -1,13 +1,13 @@
 """What a memory's states call for in the words index: what `doctor` holds a store's entries against."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from recollect.core.analysis import weigh_terms
 from recollect.core.memory import Memory
 from recollect.core.ports import Problem
 from recollect.stores.moments import to_micros
+from recollect.values import value
 
 Terms = Mapping[str, float]
 Posting = tuple[str, int, int | None, float, float]
@@ -16,7 +16,7 @@ Posting = tuple[str, int, int | None, float, float]
 MEND: Final = "Run `recollect doctor --mend`: it builds the index and the counts anew from the rows."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Life:
     """One memory's states, and the index entries that they call for."""
 
@@ -38,7 +38,7 @@ class Life:
         return list(self.ends) != [*begins[1:], None] or versions != list(range(1, len(versions) + 1))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Noted:
     """What a store has noted of a space beside its rows: the live memories and their words, and its index entries."""
 

@@ -7,7 +7,6 @@ is looked for, and what it is worth, is decided here for every store alike.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from recollect.core.analysis import QueryTerms, analyse_query, share_common
@@ -15,6 +14,7 @@ from recollect.core.bm25 import K1, Statistics, idf, is_rare
 from recollect.core.hits import Hit, Ref, merge_hits
 from recollect.core.ports import Evidence
 from recollect.core.query import Query, Scope
+from recollect.values import value
 
 MOST_TERMS: Final = 512
 """Distinct terms of a query that are searched for; only a pasted document has more."""
@@ -27,7 +27,7 @@ costs as much as the first."""
 _ROUNDING: Final = 0.000001
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SpaceWords:
     """A space as a query finds it: its key, its statistics, and the moment they are of."""
 

@@ -5,7 +5,6 @@ A list is read no further than it takes to see that it is too long: what many sh
 
 import sqlite3
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from recollect.core.spread import Limits, Tie, TieKind, limits_of
 from recollect.stores.moments import moment_of
 from recollect.stores.sqlite.rows import from_blob, marks, to_blob
 from recollect.stores.tying import BY_MENTIONS, MOST_RELATED, Member, Shared, tie_up
+from recollect.values import value
 
 _SPACE: Final = "SELECT key, memories FROM spaces WHERE id = ?"
 _COUNT_THEN: Final = "SELECT COUNT(*) FROM ({states}) WHERE space = ? AND deleted_at IS NULL"
@@ -58,7 +58,7 @@ _AT_A_TIME: Final = 10_000
 """Keys in one statement, of which SQLite takes some thirty thousand."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _States:
     """Memories as they are, or as they were at a moment."""
 
@@ -73,7 +73,7 @@ class _States:
         return connection.execute(statement.format(states=self.sql, **parts), (*self.times, *parameters)).fetchall()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Reading:
     """One memory whose ties are looked for, as things stand at a moment."""
 
