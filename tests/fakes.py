@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from recollect.core.concepts import fold
 from recollect.core.context import TURNS_BEFORE
-from recollect.core.hits import Hit, Ref, Surroundings, merge_hits
+from recollect.core.hits import Evidence, Hit, Ref, Surroundings, merge_hits
 from recollect.core.memory import Link, Memory
 from recollect.core.ports import (
     Concepts,
     Count,
     Embedder,
-    Evidence,
     Leg,
     Links,
     Memories,

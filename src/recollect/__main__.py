@@ -10,6 +10,10 @@ _HELP: Final = frozenset({"--help", "-h"})
 
 def main() -> None:
     arguments = sys.argv[1:]
+    if arguments[:1] == ["hook"] and _HELP.isdisjoint(arguments):
+        from recollect.hooks.entry import main as run_hook
+
+        run_hook(arguments[1:])
     try:
         if arguments[:1] == ["mcp"] and _HELP.isdisjoint(arguments):
             from recollect.mcp.server import main as serve

@@ -62,6 +62,11 @@ class Config:
         """Where hooks keep what they gave and learned: beside the store, under its name."""
         return f"{self.store.removesuffix('.db')}.journal.db"
 
+    @property
+    def resident(self) -> str:
+        """Where a process that has a model loaded listens for hooks."""
+        return f"{self.store.removesuffix('.db')}.sock"
+
 
 def read_config(environment: Mapping[str, str] | None = None) -> Config:
     environment = os.environ if environment is None else environment

@@ -10,8 +10,7 @@ import pytest
 from fakes import FailingLeg, TellingLeg
 from making import make_query, ref_of
 from recollect.core.errors import LegTimeout, StoreBusy
-from recollect.core.hits import Hit
-from recollect.core.ports import Evidence
+from recollect.core.hits import Evidence, Hit
 from recollect.core.query import Query
 from recollect.service.ask import ask_legs
 

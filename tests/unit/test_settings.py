@@ -24,6 +24,9 @@ def test_the_defaults() -> None:
         "depth": 100,
         "leg-timeout-ms": 2000,
         "limit": 10,
+        "prompt.memories": 5,
+        "prompt.tokens": 1000,
+        "prompt.floor": 1.0,
         "length-limit": 1400,
     }
 

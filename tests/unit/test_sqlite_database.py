@@ -12,7 +12,6 @@ import pytest
 
 from making import StandingClock, make_memory, open_recollect
 from recollect.core.errors import LegTimeout, StoreBusy, StoreError
-from recollect.stores.sqlite import database as module
 from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.store import SqliteStore
 
@@ -63,11 +62,10 @@ def test_an_acknowledged_write_is_synced(database: Database) -> None:
         assert connection.execute("PRAGMA foreign_keys").fetchone()[0] == 1
 
 
-def test_a_held_store_is_busy(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_store_is_busy(database: Database) -> None:
     """When another process holds the file for too long, the message says so and what to look for."""
-    monkeypatch.setattr(module, "BUSY_SECONDS", 0.05)
     other = sqlite3.connect(database.path, isolation_level=None)
-    impatient = Database(database.path)
+    impatient = Database(database.path, patience=0.05)
     try:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match=r"Another process has held .* Try again"), impatient.write():

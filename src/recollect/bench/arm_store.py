@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, Final, cast
 
 from recollect.bench.errors import BenchError
-from recollect.core.hits import Hit, Ref
+from recollect.core.hits import Evidence, Hit, Ref
 from recollect.core.memory import Memory
-from recollect.core.ports import Evidence, Leg, Memories, Store
+from recollect.core.ports import Leg, Memories, Store
 from recollect.core.query import Query
 from recollect.core.settings import Settings, Value
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from recollect.core.hits import Hit, Ref, merge_hits
-from recollect.core.ports import Evidence, Store
+from recollect.core.hits import Evidence, Hit, Ref, merge_hits
+from recollect.core.ports import Store
 from recollect.core.query import Query
 
 _WORDS: Final = re.compile(r"\w+")

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from recollect.core.fusion import RRF_K, reciprocal_rank
-from recollect.core.hits import Hit, LegAnswer, Ref
-from recollect.core.ports import Evidence, Leg, Store
+from recollect.core.hits import Evidence, Hit, LegAnswer, Ref
+from recollect.core.ports import Leg, Store
 from recollect.core.query import Query
 
 _SEEDS: Final = 10

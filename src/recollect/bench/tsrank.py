@@ -9,8 +9,8 @@ from typing import Any, Final, LiteralString
 
 import psycopg
 
-from recollect.core.hits import Hit, Ref, merge_hits
-from recollect.core.ports import Evidence, Store
+from recollect.core.hits import Evidence, Hit, Ref, merge_hits
+from recollect.core.ports import Store
 from recollect.core.query import Query
 
 _BATCH: Final = 500

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recollect.core.hits import Ref
-from recollect.core.ports import Evidence
+from recollect.core.hits import Evidence, Ref
 from recollect.service.recall import Recall
 from recollect.service.recollect import Recollect
 from recollect.service.ways import Came

@@ -28,6 +28,14 @@ class Hit:
 
 
 @value
+class Evidence:
+    """Why a leg scores one memory as it does: a sentence, and what each part of the query adds."""
+
+    summary: str
+    parts: tuple[tuple[str, float], ...] = ()
+
+
+@value
 class LegAnswer:
     """One leg's hits, best first, or why it has none to give.
 

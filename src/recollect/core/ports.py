@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from recollect.core.concepts import Extraction, MentionKind
-from recollect.core.hits import Hit, Ref, Surroundings
+from recollect.core.hits import Evidence, Hit, Ref, Surroundings
 from recollect.core.language_model import Budgets
 from recollect.core.memory import Link, Memory, Revision
 from recollect.core.query import Query, Scope
@@ -17,14 +17,6 @@ from recollect.values import value
 
 Clock = Callable[[], datetime]
 """The time now, in UTC."""
-
-
-@value
-class Evidence:
-    """Why a leg scores one memory as it does: a sentence, and what each part of the query adds."""
-
-    summary: str
-    parts: tuple[tuple[str, float], ...] = ()
 
 
 Loaded = Literal["added", "updated", "unchanged", "conflict"]

@@ -61,6 +61,11 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "depth": Setting(100, "how many hits each leg brings", least=10, most=10_000),
     "leg-timeout-ms": Setting(2000, "milliseconds after which a leg is left out", least=1, most=600_000),
     "limit": Setting(DEFAULT_LIMIT, "how many memories a recall brings", least=1, most=LARGEST_LIMIT),
+    "prompt.memories": Setting(5, "how many memories a prompt is given at most; 0 for none", most=50),
+    "prompt.tokens": Setting(1000, "how many tokens a prompt is given at most", least=100, most=100_000),
+    "prompt.floor": Setting(
+        1.0, "how much must speak for what a prompt is given: 2 is twice as sure, 0 gives whatever is found", most=10
+    ),
     "length-limit": Setting(DEFAULT_LENGTH_LIMIT, "most characters of a memory", least=100, most=1_000_000),
 }
 CONSTANTS: Final[Mapping[str, Setting]] = {

@@ -123,8 +123,8 @@ class Journal:
             yield
         except (OSError, sqlite3.Error) as error:
             raise StoreError(
-                f"The journal at {self.path} cannot be used ({error}). It holds what hooks gave and learned, and may be "
-                "moved away: then they start anew."
+                f"The journal at {self.path} cannot be used ({error}). It holds what hooks gave and learned, and may "
+                "be moved away: then they start anew."
             ) from error
 
 

@@ -15,14 +15,18 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 
 from recollect import __version__
+from recollect.config import read_config
 from recollect.core.errors import RecollectError
+from recollect.core.ports import Leg
 from recollect.mcp import teaching
 from recollect.mcp.asking import UNDO, FindAsker, Owner
 from recollect.mcp.reading import Reading
 from recollect.mcp.refusals import describe, describe_unknown
 from recollect.mcp.schemas import may_be_null, shorten
 from recollect.mcp.writing import Writing
+from recollect.resident.listen import Resident
 from recollect.service.keep_up import KeepUp
+from recollect.service.recollect import Recollect
 from recollect.wiring import open_recollect
 
 _READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -99,18 +103,26 @@ def main() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="recollect: %(message)s")
     # A write is whole or not at all, so a Ctrl-C may end the process at once; the SDK would wait for another line.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    config = read_config()
     try:
-        recollect = open_recollect()
+        recollect = open_recollect(config)
     except RecollectError as error:
         raise SystemExit(f"recollect: {error}") from None
     with recollect:
         keep_up = KeepUp(recollect.store, recollect.gates)
+        resident = Resident(config.resident, _dense(recollect), recollect.space)
         keep_up.start()
+        resident.start()
         owner = Owner(recollect)
         try:
             MemoryServer(lambda: owner).run()
         finally:
+            resident.stop()
             keep_up.stop()
+
+
+def _dense(recollect: Recollect) -> Leg:
+    return next(leg for leg in recollect.store.legs if leg.name == "dense")
 
 
 def _tool(function: Callable[..., CallToolResult], title: str, description: str, hints: ToolAnnotations) -> Tool:

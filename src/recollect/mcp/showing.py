@@ -7,6 +7,7 @@ leaves only its placeholder.
 from datetime import datetime
 from typing import Final, cast
 
+from recollect.core.age import word_age
 from recollect.core.hits import Ref
 from recollect.core.links import read_link
 from recollect.core.memory import Memory
@@ -31,7 +32,6 @@ from recollect.service.recollect import Recollect
 ORDINARY_IMPORTANCE: Final = 0.5
 LONGEST_HEADING: Final = 160
 """Room for a placeholder."""
-_DAYS_IN: Final = {"year": 365, "month": 30, "week": 7, "day": 1}
 
 
 class Showing:
@@ -115,7 +115,7 @@ class Showing:
             "content": seen.content,
             "category": seen.category,
             "created": f"{seen.created_at:%Y-%m-%d}",
-            "age": _age(seen.created_at, self._recollect.clock()),
+            "age": word_age(seen.created_at, self._recollect.clock()),
         }
         if seen.tags:
             shown["tags"] = list(seen.tags)
@@ -184,11 +184,3 @@ def _way(steps: tuple[Step, ...]) -> str:
         for step in steps
         if step.rank is not None and step.score is not None and step.note != "off"
     )
-
-
-def _age(then: datetime, now: datetime) -> str:
-    days = (now - then).days
-    for unit, length in _DAYS_IN.items():
-        if count := max(0, days) // length:
-            return f"{count} {unit}{'s' * (count > 1)} ago"
-    return "today"

@@ -1,13 +1,19 @@
 """Asks the legs, each in its own time: one that fails or is late is left out, and the rest answers."""
 
+from __future__ import annotations
+
 import threading
 import time
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from recollect.core.errors import EmbedderError, LegError
 from recollect.core.hits import Hit, LegAnswer
-from recollect.core.ports import Leg
-from recollect.core.query import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.ports import Leg
+    from recollect.core.query import Query
 
 
 def ask_legs(

@@ -1,13 +1,19 @@
 """Asks a cross-encoder about the top of a ranking, in its own time: one that fails or is late has no say."""
 
+from __future__ import annotations
+
 import threading
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from recollect.core.hits import Ref
-from recollect.core.memory import Memory
-from recollect.core.ports import Reranker
 from recollect.core.sensitivity import may_leave
 from recollect.values import field, value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.memory import Memory
+    from recollect.core.ports import Reranker
 
 
 @value

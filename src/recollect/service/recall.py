@@ -1,27 +1,33 @@
 """The path of a recall, composed: legs, context, fusion, spread, rerank, prior, links, pack."""
 
+from __future__ import annotations
+
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from recollect.core import query as queries
 from recollect.core.concepts import names_in
 from recollect.core.context import REACH, take_context
 from recollect.core.errors import NotFound
 from recollect.core.fusion import LARGEST_WEIGHT, Normaliser, check_weights, convex, reciprocal_rank
-from recollect.core.hits import LegAnswer, Ref, Scored, Surroundings
+from recollect.core.hits import Evidence, LegAnswer, Ref, Scored, Surroundings
 from recollect.core.links import Served, apply_links, newest_of
-from recollect.core.memory import Link, Memory
 from recollect.core.pack import LeftOutWhy, pack
-from recollect.core.ports import Evidence, Reranker, Store
 from recollect.core.prior import apply_prior, put_newest_first
-from recollect.core.query import Query
 from recollect.core.rerank import put_quoted_first, rerank
-from recollect.core.settings import Settings
 from recollect.core.spread import SEEDS, TIE_KINDS, Spread, spread
 from recollect.core.trace import StageTrace, Standing, Trace, WhyNot, why_not
 from recollect.service.ask import ask_legs, describe_failure
 from recollect.service.opinions import Opinions, ask_reranker
 from recollect.values import replace, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from recollect.core.memory import Link, Memory
+    from recollect.core.ports import Reranker, Store
+    from recollect.core.query import Query
+    from recollect.core.settings import Settings
 
 
 @value

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
 
 from recollect.core.errors import Ambiguous, NotFound
-from recollect.core.hits import Ref
+from recollect.core.hits import Evidence, Ref
 from recollect.core.memory import Link, Memory, Revision, make_id
-from recollect.core.ports import Clock, Evidence, Reranker, Store
+from recollect.core.ports import Clock, Reranker, Store
 from recollect.core.query import LARGEST_PAGE, Query, Scope, Sort, check_limit, check_scope
 from recollect.core.sensitivity import may_leave, redact
 from recollect.core.settings import Settings, parse_setting, setting

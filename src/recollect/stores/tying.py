@@ -2,17 +2,19 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from recollect.core.hits import Ref
 from recollect.core.spread import Tie, TieKind
+from recollect.values import value
 
 MOST_RELATED: Final = 50
 """Relations of one concept that are followed."""
 BY_MENTIONS: Final[frozenset[TieKind]] = frozenset({"names", "relations"})
 
 
-class Member(NamedTuple):
+@value
+class Member:
     """A memory that may be led to at the moment asked about: there, not forgotten, not sensitive."""
 
     ref: Ref
@@ -20,7 +22,8 @@ class Member(NamedTuple):
     """Since that moment. A mention is of the present text: what has changed since had others then."""
 
 
-class Shared(NamedTuple):
+@value
+class Shared:
     kind: TieKind
     name: str
     members: Collection[int]
@@ -30,10 +33,10 @@ class Shared(NamedTuple):
 def tie_up(seed: int, shared: Iterable[Shared], members: Mapping[int, Member]) -> list[Tie]:
     """Give the ties of a memory, of which it is a member itself; what is left to itself ties it to nobody."""
     ties = []
-    for kind, name, keys in shared:
-        found = (members[key] for key in {seed, *keys} if key in members)
-        refs = [member.ref for member in found if member.is_unchanged or kind not in BY_MENTIONS]
+    for each in shared:
+        found = (members[key] for key in {seed, *each.members} if key in members)
+        refs = [member.ref for member in found if member.is_unchanged or each.kind not in BY_MENTIONS]
         if len(refs) > 1:
             # All of one space. To compare ids alone is several times faster, and there may be thousands.
-            ties.append(Tie(kind, name, tuple(sorted(refs, key=attrgetter("id")))))
+            ties.append(Tie(each.kind, each.name, tuple(sorted(refs, key=attrgetter("id")))))
     return sorted(ties, key=lambda tie: (tie.kind, tie.name, tie.members[-1]))

@@ -11,8 +11,7 @@ from typing import Final, Protocol
 
 from recollect.core.analysis import QueryTerms, analyse_query, share_common
 from recollect.core.bm25 import K1, Statistics, idf, is_rare
-from recollect.core.hits import Hit, Ref, merge_hits
-from recollect.core.ports import Evidence
+from recollect.core.hits import Evidence, Hit, Ref, merge_hits
 from recollect.core.query import Query, Scope
 from recollect.values import value
 

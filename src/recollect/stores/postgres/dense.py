@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 from psycopg import Connection
 
 from recollect.core.errors import EmbedderError, LegError
-from recollect.core.hits import Hit, Ref, merge_hits
+from recollect.core.hits import Evidence, Hit, Ref, merge_hits
 from recollect.core.memory import is_id
-from recollect.core.ports import EmbedQuery, Evidence
+from recollect.core.ports import EmbedQuery
 from recollect.core.query import Query, Scope
 from recollect.core.vectors import Vector
 from recollect.stores.moments import to_micros

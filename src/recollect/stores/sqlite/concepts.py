@@ -1,21 +1,18 @@
 """Concepts: their extractors' queues, what is kept of what those read, and what is known of one."""
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from recollect.core.concepts import Extraction, fold, fold_all, one_line
+from recollect.core.concepts import Extraction, fold, one_line
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import check_label
 from recollect.core.ports import Common, Concept, Reader, Said, Waiting
-from recollect.core.spread import Tie, TieKind
 from recollect.stores.answers import no_extractor
 from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.rows import STATE_OF_M
 from recollect.stores.sqlite.alike import find_alike
-from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.mentions import (
     Text,
     keep_extraction,
@@ -24,8 +21,8 @@ from recollect.stores.sqlite.mentions import (
     resolve,
     withdraw_concepts,
 )
-from recollect.stores.sqlite.rows import from_blob, from_row, marks, to_blob
-from recollect.stores.sqlite.ties import find_ties
+from recollect.stores.sqlite.rows import from_blob, from_row, to_blob
+from recollect.stores.sqlite.ties import SqliteTies
 
 _READERS: Final = """
 SELECT x.name, x.calls, x.tokens, x.most_calls, x.most_tokens, (
@@ -87,11 +84,7 @@ WHERE e.space = ?1 AND (e.source = ?2 OR e.target = ?2) ORDER BY e.valid_from, e
 """
 
 
-class SqliteConcepts:
-    def __init__(self, database: Database, language: str) -> None:
-        self._database = database
-        self._language = language
-
+class SqliteConcepts(SqliteTies):
     def begin(self, extractor: str) -> None:
         with self._database.read() as connection:
             if _key(connection, extractor) is not None:
@@ -145,25 +138,6 @@ class SqliteConcepts:
                 keep_extraction(connection, Text(space, memory_key, since), key, extraction)
                 loaded += 1
         return loaded
-
-    def ties(
-        self,
-        refs: Sequence[Ref],
-        kinds: Collection[TieKind],
-        as_of: datetime | None = None,
-        seconds: float | None = None,
-    ) -> dict[Ref, list[Tie]]:
-        with self._database.read() as connection, time_limit(connection, seconds):
-            return {ref: find_ties(connection, ref, self._language, kinds, as_of) for ref in refs}
-
-    def knows(self, spaces: Sequence[str], names: Collection[str]) -> bool:
-        folded = fold_all(names)
-        statement = f"""
-            SELECT 1 FROM spaces AS s JOIN concept_names AS n ON n.space = s.key
-            WHERE s.id IN ({marks(spaces)}) AND n.folded IN ({marks(folded)}) LIMIT 1
-        """
-        with self._database.read() as connection:
-            return connection.execute(statement, [*spaces, *folded]).fetchone() is not None
 
     def find(self, space: str, name: str) -> Concept | None:
         with self._database.read() as connection:

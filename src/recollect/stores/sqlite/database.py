@@ -33,7 +33,7 @@ _INSTRUCTIONS_BETWEEN_CLOCK_READS: Final = 5000
 
 
 class Database:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, patience: float = BUSY_SECONDS, create: bool = True) -> None:
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreError(
                 f"This Python has SQLite {sqlite3.sqlite_version}; Recollect needs "
@@ -42,12 +42,16 @@ class Database:
         if path == ":memory:":
             raise StoreError("Recollect keeps memories in a file: name one, in a temporary folder if it may go again.")
         self.path = path
+        self._patience = patience
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
         self.check_current: Callable[[sqlite3.Connection], None] = lambda _: None
         """Asked before every write; raises if this process may no longer write."""
-        _create_private(path)
+        if create:
+            _create_private(path)
+        elif not os.path.isfile(path):
+            raise StoreError(f"There is no store at {path} yet.")
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -93,7 +97,7 @@ class Database:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
-        with _our_errors(self.path):
+        with _our_errors(self.path, self._patience):
             connection = connection or self._open()
             try:
                 yield connection
@@ -108,13 +112,13 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path,
-            timeout=BUSY_SECONDS,
+            timeout=self._patience,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=256,
         )
         try:
-            _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchone())
+            _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchone(), self._patience)
             for pragma in _PRAGMAS:
                 connection.execute(pragma)
         except BaseException:
@@ -153,9 +157,9 @@ def _create_private(path: str) -> None:
         ) from error
 
 
-def _patiently(action: Callable[[], object]) -> None:
+def _patiently(action: Callable[[], object], seconds: float) -> None:
     """Retry what SQLite answers with "locked" at once, without waiting as it does for other statements."""
-    end = time.monotonic() + BUSY_SECONDS
+    end = time.monotonic() + seconds
     while True:
         try:
             action()
@@ -168,14 +172,14 @@ def _patiently(action: Callable[[], object]) -> None:
 
 
 @contextmanager
-def _our_errors(path: str) -> Iterator[None]:
+def _our_errors(path: str, patience: float) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
         message = str(error)
         if "locked" in message or "busy" in message:
             raise StoreBusy(
-                f"Another process has held {path} for {BUSY_SECONDS:.0f} s. Try again; if it stays so, look for a "
+                f"Another process has held {path} for {patience:g} s. Try again; if it stays so, look for a "
                 "backup tool or a stuck process that holds the file."
             ) from error
         if "full" in message:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.core.errors import EmbedderError, LegError, LegTimeout
-from recollect.core.hits import Hit, Ref, merge_hits
-from recollect.core.ports import EmbedQuery, Evidence
+from recollect.core.hits import Evidence, Hit, Ref, merge_hits
+from recollect.core.ports import EmbedQuery
 from recollect.core.query import Query
 from recollect.core.vectors import Vector, unpack
 from recollect.stores.moments import to_micros

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from recollect.core.analysis import VERSION
 from recollect.core.errors import StoreError, StoreTooNew
 from recollect.stores.sqlite.database import Database
 
@@ -62,6 +63,11 @@ def migrate(
                 "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (analysis,),
             )
+
+
+def fingerprint_of(language: str) -> str:
+    """Tell apart any two analyses that give other terms of the same text."""
+    return f"{VERSION} {language}"
 
 
 def check_current(connection: sqlite3.Connection, analysis: str, newest: int = NEWEST) -> None:

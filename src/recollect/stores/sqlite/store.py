@@ -3,15 +3,12 @@
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
-from recollect.core import analysis
-from recollect.core.errors import BadSetting
 from recollect.core.memory import Link, Memory
 from recollect.core.ports import Count, EmbedQuery, Leg, Problem
 from recollect.core.query import Query
-from recollect.core.settings import Settings, Value, parse_setting
 from recollect.stores.changes import later_of
 from recollect.stores.sqlite.budget import SqliteBudgets
 from recollect.stores.sqlite.concepts import SqliteConcepts
@@ -20,7 +17,8 @@ from recollect.stores.sqlite.dense import DenseLeg
 from recollect.stores.sqlite.lexical import SqliteWordsIndex
 from recollect.stores.sqlite.links import SqliteLinks
 from recollect.stores.sqlite.memories import SqliteMemories
-from recollect.stores.sqlite.migrate import check_current, migrate
+from recollect.stores.sqlite.migrate import check_current, fingerprint_of, migrate
+from recollect.stores.sqlite.settings import SqliteSettings
 from recollect.stores.sqlite.vectors import SqliteVectors
 from recollect.stores.words import ExactLeg, LexicalLeg
 
@@ -45,7 +43,7 @@ class SqliteStore:
     def __init__(self, path: str, language: str = "english", embed_query: EmbedQuery | None = None) -> None:
         self._database = Database(path)
         self._language = language
-        fingerprint = f"{analysis.VERSION} {language}"
+        fingerprint = fingerprint_of(language)
         migrate(self._database, fingerprint, self._rebuild)
         self._database.check_current = lambda connection: check_current(connection, fingerprint)
         self.memories = SqliteMemories(self._database, language)
@@ -112,27 +110,6 @@ class SqliteStore:
         from recollect.stores.sqlite.examine import rebuild
 
         rebuild(connection, self._language)
-
-
-class SqliteSettings:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def read(self, space: str | None = None) -> Settings:  # noqa: ARG002 - a file is one person's, and so are its settings
-        with self._database.read() as connection:
-            rows = connection.execute("SELECT name, value FROM settings").fetchall()
-        values: dict[str, Value] = {}
-        for name, value in rows:
-            # What a newer version has set, by name or by value, means nothing to this one.
-            with suppress(BadSetting):
-                values[name] = parse_setting(name, value)
-        return Settings(values)
-
-    def set(self, name: str, value: Value | None, space: str | None = None) -> None:  # noqa: ARG002 - as above
-        with self._database.write() as connection:
-            connection.execute("DELETE FROM settings WHERE name = ?", (name,))
-            if value is not None:
-                connection.execute("INSERT INTO settings (name, value) VALUES (?, ?)", (name, str(value)))
 
 
 def _count_by(connection: sqlite3.Connection, column: str, space: int) -> list[tuple[str, int]]:

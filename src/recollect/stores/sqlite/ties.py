@@ -4,14 +4,16 @@ A list is read no further than it takes to see that it is too long: what many sh
 """
 
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from recollect.core.analysis import analyse
+from recollect.core.concepts import fold_all
 from recollect.core.hits import Ref
 from recollect.core.spread import Limits, Tie, TieKind, limits_of
 from recollect.stores.moments import moment_of
+from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.rows import from_blob, marks, to_blob
 from recollect.stores.tying import BY_MENTIONS, MOST_RELATED, Member, Shared, tie_up
 from recollect.values import value
@@ -56,6 +58,33 @@ SELECT source, kind FROM links WHERE space = ?1 AND target = ?2 AND kind <> 'sup
 """
 _AT_A_TIME: Final = 10_000
 """Keys in one statement, of which SQLite takes some thirty thousand."""
+
+
+class SqliteTies:
+    """What `spread` asks for."""
+
+    def __init__(self, database: Database, language: str) -> None:
+        self._database = database
+        self._language = language
+
+    def ties(
+        self,
+        refs: Sequence[Ref],
+        kinds: Collection[TieKind],
+        as_of: datetime | None = None,
+        seconds: float | None = None,
+    ) -> dict[Ref, list[Tie]]:
+        with self._database.read() as connection, time_limit(connection, seconds):
+            return {ref: _find_ties(connection, ref, self._language, kinds, as_of) for ref in refs}
+
+    def knows(self, spaces: Sequence[str], names: Collection[str]) -> bool:
+        folded = fold_all(names)
+        statement = f"""
+            SELECT 1 FROM spaces AS s JOIN concept_names AS n ON n.space = s.key
+            WHERE s.id IN ({marks(spaces)}) AND n.folded IN ({marks(folded)}) LIMIT 1
+        """
+        with self._database.read() as connection:
+            return connection.execute(statement, [*spaces, *folded]).fetchone() is not None
 
 
 @value
@@ -114,7 +143,7 @@ class _Reading:
             yield Shared(kind, name, sharing)
 
 
-def find_ties(
+def _find_ties(
     connection: sqlite3.Connection, ref: Ref, language: str, kinds: Collection[TieKind], as_of: datetime | None
 ) -> list[Tie]:
     row = connection.execute(_SPACE, (ref.space,)).fetchone()

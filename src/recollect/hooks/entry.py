@@ -1,0 +1,103 @@
+"""`recollect hook NAME [--client NAME] [--verbose]`: what clients run when a session starts, at a prompt, and later.
+
+The client's JSON comes in on stdin, at most one JSON object goes out on stdout, and the exit code is 0 whatever
+happens: a memory that cannot answer must not stand in the way of the work. Dispatched before the command line is
+imported, and importing nothing that a prompt need not wait for. `--verbose` says on stderr what went wrong, and takes
+its time.
+"""
+
+import os
+import sys
+import threading
+import time
+from typing import Final
+
+from recollect.hooks import clients
+
+SECONDS: Final = {clients.PROMPT: 0.15, clients.SESSION_START: 1.0, clients.PRE_COMPACT: 10.0, clients.STOP: 10.0}
+"""What each hook may take, from the start of the process on; past it, it says nothing."""
+MOST_INPUT: Final = 1 << 20
+"""Bytes of JSON that are read. A prompt that is longer says nothing about what its few telling words are."""
+_UNHURRIED_SECONDS: Final = 60.0
+_CHUNK: Final = 1 << 16
+
+
+def main(arguments: list[str]) -> None:
+    # What the interpreter took to get here counts too, and this is as near as a process can know it.
+    began = time.perf_counter() - time.process_time()
+    hook, client, verbose = _read_arguments(arguments)
+    seconds = _UNHURRIED_SECONDS if verbose else SECONDS.get(hook, 0.0)
+    try:
+        if not verbose:
+            _give_up_at(began + seconds)
+        answer = _run(hook, client, began, seconds)
+        if answer is not None:
+            _write(answer)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the client goes on
+        if verbose:
+            sys.stderr.write(f"recollect hook {hook}: {type(error).__name__}: {error}\n")
+    sys.stderr.flush()
+    # Nothing is left to be done; taking the interpreter apart would only take time.
+    os._exit(0)
+
+
+def _run(hook: str, client: str, began: float, seconds: float) -> dict[str, object] | None:
+    fields = _read_input()
+    if fields is None or hook not in SECONDS:
+        return None
+    event = clients.read_event(client, hook, fields)
+    if hook == clients.PROMPT:
+        from recollect.hooks.prompt import run
+
+        return run(event, began, seconds)
+    if hook == clients.SESSION_START:
+        from recollect.hooks.session_start import run as start
+
+        return start(event, began)
+    return None
+
+
+def _read_arguments(arguments: list[str]) -> tuple[str, str, bool]:
+    """Read what little there is; anything unknown is passed over, since a hook has nobody to complain to."""
+    client = "claude-code"
+    for flag, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if flag == "--client":
+            client = following
+    return arguments[0] if arguments else "", client, "--verbose" in arguments
+
+
+def _read_input() -> dict[str, object] | None:
+    """Read one JSON object from stdin, as soon as it is whole: not every client closes the pipe."""
+    import json
+
+    read = b""
+    while chunk := os.read(0, _CHUNK):
+        if len(read) > MOST_INPUT:
+            # Taken off the pipe all the same, for whoever writes into it.
+            continue
+        read += chunk
+        if chunk.rstrip().endswith(b"}"):
+            try:
+                fields = json.loads(read)
+            except ValueError:
+                continue
+            return fields if isinstance(fields, dict) else None
+    return None
+
+
+def _write(answer: dict[str, object]) -> None:
+    import json
+
+    left = json.dumps(answer).encode() + b"\n"
+    while left:
+        left = left[os.write(1, left) :]
+
+
+def _give_up_at(end: float) -> None:
+    """End the process at a time, whatever it is doing: waiting for a file, for a lock, or for a client."""
+
+    def wait() -> None:
+        time.sleep(max(0.0, end - time.perf_counter()))
+        os._exit(0)
+
+    threading.Thread(target=wait, daemon=True).start()

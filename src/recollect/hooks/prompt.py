@@ -1,0 +1,62 @@
+"""The prompt hook: a prompt comes in, what the agent should know with it goes out, within a time budget.
+
+Words are searched in this process, by the product's own recall over SQLite. Meaning is asked of a running `recollect
+mcp`, if one answers in time: to load a model here would take a hundred times as long as all the rest.
+"""
+
+import os
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, cast
+
+from recollect.config import read_config
+from recollect.core.query import Query, Scope
+from recollect.hooks.clients import Event, give_context
+from recollect.hooks.giving import find_project, held_by, note_given
+from recollect.journal.file import Journal
+from recollect.service.inject import Injection, inject, read_prompt
+from recollect.stores.sqlite.glance import Glance
+
+if TYPE_CHECKING:
+    from recollect.config import Config
+    from recollect.core.ports import Leg, Store
+
+PATIENCE_SECONDS: Final = 0.03
+"""How long a file that another process holds is waited for."""
+RESERVED_SECONDS: Final = 0.03
+"""What is left after the legs for everything else."""
+
+
+def run(event: Event, began: float, seconds: float) -> dict[str, object] | None:
+    config = read_config()
+    end = began + seconds - RESERVED_SECONDS
+    journal = Journal(config.journal, PATIENCE_SECONDS)
+    store = Glance(config.store, {"rerank": 0}, patience=PATIENCE_SECONDS)
+    settings = store.settings.read(config.space)
+    memories = settings.whole("prompt.memories")
+    if not memories:
+        return None
+    query = read_prompt(
+        event.prompt,
+        Scope((config.space,), find_project(config, event.folder)),
+        memories=memories,
+        tokens=settings.whole("prompt.tokens"),
+        held=held_by(journal, event.session),
+    )
+    found: Injection | None = None
+    if query is not None:
+        store.leave_out_after(max(0.001, end - time.perf_counter()))
+        store.ask_besides(_ask_resident(config, query, settings.whole("depth"), end - time.perf_counter()))
+        found = inject(cast("Store", store), query, datetime.now(UTC))
+    store.close()
+    answer = None if found is None else give_context(event, found.text)
+    note_given(journal, event, found if answer else None, began)
+    return answer
+
+
+def _ask_resident(config: "Config", query: Query, depth: int, seconds: float) -> "Leg | None":
+    if not os.path.exists(config.resident):
+        return None
+    from recollect.resident.leg import ask_resident
+
+    return ask_resident(config.resident, query, depth, seconds)

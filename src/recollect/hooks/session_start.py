@@ -1,0 +1,41 @@
+"""The hook at a session's start: a short briefing on the project, and a clean slate after a compaction."""
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, cast
+
+from recollect.config import read_config
+from recollect.core.errors import StoreError
+from recollect.core.query import Scope
+from recollect.hooks.clients import Event, give_context
+from recollect.hooks.giving import find_project, held_by, note_given
+from recollect.journal import given
+from recollect.journal.file import Journal
+from recollect.service.brief import brief
+from recollect.stores.moments import to_micros
+from recollect.stores.sqlite.glance import Glance
+
+if TYPE_CHECKING:
+    from recollect.core.ports import Store
+
+PATIENCE_SECONDS: Final = 0.2
+_ANEW: Final = frozenset({"startup", "clear", "compact"})
+"""Starts after which the agent sees nothing of what it was given before."""
+
+
+def run(event: Event, began: float) -> dict[str, object] | None:
+    config = read_config()
+    journal = Journal(config.journal, PATIENCE_SECONDS)
+    with suppress(StoreError):
+        given.prune(journal, to_micros(datetime.now(UTC)))
+        if event.source in _ANEW:
+            given.release(journal, event.session)
+    store = Glance(config.store, {}, patience=PATIENCE_SECONDS)
+    scope = Scope((config.space,), find_project(config, event.folder))
+    found = None
+    if store.settings.read(config.space).whole("prompt.memories"):
+        found = brief(cast("Store", store), scope, held_by(journal, event.session), datetime.now(UTC))
+    store.close()
+    answer = None if found is None else give_context(event, found.text)
+    note_given(journal, event, found if answer else None, began)
+    return answer

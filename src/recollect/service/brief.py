@@ -1,0 +1,83 @@
+"""From a project to what an agent is told when a session begins: what is pinned, decided lately, and still open."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from recollect.core.hits import Ref
+from recollect.core.injection import frame_tokens, word_heading, word_memory, wrap
+from recollect.core.pack import count_tokens
+from recollect.core.query import Query, Scope
+from recollect.service.inject import Injection
+from recollect.values import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.memory import Memory
+    from recollect.core.ports import Store
+
+PINNED: Final = "pinned"
+"""The tag of what every session should know, given whole."""
+DECISIONS: Final = "decisions"
+QUESTIONS: Final = "questions"
+"""The category of what is not settled; one that is resolved by another memory no longer is."""
+TOKENS: Final = 600
+_LATELY: Final = timedelta(days=30)
+_MOST_EACH: Final = 5
+_LOOKED_THROUGH: Final = 200
+_SECONDS: Final = 0.5
+
+
+def brief(store: Store, scope: Scope, held: frozenset[str], now: datetime) -> Injection | None:
+    """Give the briefing, but for what the session has in sight already."""
+    pinned = _pinned(store, scope)
+    decided = [each for each in _of(store, scope, DECISIONS) if now - each.updated_at <= _LATELY]
+    open_ = _unresolved(store, _of(store, scope, QUESTIONS))
+    parts: list[str] = []
+    told: list[Memory] = []
+    room = TOKENS - frame_tokens(0)
+    for title, memories, whole in (
+        ("Pinned:", pinned, True),
+        ("Decided lately (by heading; memory_get reads one):", decided, False),
+        ("Open questions (by heading):", open_, False),
+    ):
+        lines: list[str] = []
+        for memory in memories:
+            if memory.id in held or memory in told or len(lines) == _MOST_EACH:
+                continue
+            line = word_memory(memory, now) if whole else word_heading(memory, now)
+            cost = count_tokens(line) + 2
+            if cost <= room:
+                room -= cost
+                lines.append(line)
+                # Of what is shown by its heading, the rest may still be given with a prompt.
+                told += [memory] * whole
+        if lines:
+            parts.append("\n".join((title, *lines)))
+    if not parts:
+        return None
+    text = wrap(parts)
+    return Injection(text, tuple(told), count_tokens(text))
+
+
+def _pinned(store: Store, scope: Scope) -> list[Memory]:
+    """Find by the words index, which holds tags too, instead of reading every memory."""
+    words = next(leg for leg in store.legs if leg.name == "lexical")
+    hits = words.search(Query(PINNED, scope), _LOOKED_THROUGH, _SECONDS)
+    found = store.memories.get([hit.ref for hit in hits]).values()
+    tagged = [memory for memory in found if PINNED in memory.tags and scope.admits(memory)]
+    return sorted(tagged, key=lambda memory: (-memory.importance, memory.created_at))
+
+
+def _of(store: Store, scope: Scope, category: str) -> list[Memory]:
+    return store.memories.page(replace(scope, categories=frozenset({category})), _LOOKED_THROUGH)
+
+
+def _unresolved(store: Store, questions: Sequence[Memory]) -> list[Memory]:
+    refs = [Ref(memory.space, memory.id) for memory in questions]
+    links = store.links.among(refs) if refs else []
+    settled = {link.source for link in links if link.kind == "resolved-by"}
+    settled |= {link.target for link in links if link.kind == "supersedes"}
+    return [memory for memory in questions if memory.id not in settled]
