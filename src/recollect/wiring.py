@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.core.access import Caller
     from recollect.core.directory import Directory
     from recollect.core.language_model import Budgets, LanguageModel
+    from recollect.resident.listen import Resident
     from recollect.service.server import Server
     from recollect.stores.postgres.database import Database
     from recollect.stores.postgres.jobs import JobLag
@@ -39,6 +40,16 @@ def open_recollect(config: Config | None = None) -> Recollect:
         gates=gates,
         reranker=_open_reranker(config),
     )
+
+
+def open_resident(recollect: Recollect, config: Config) -> "Resident":
+    """Give what answers hooks by meaning, with the model and the vectors that this process has loaded."""
+    from recollect.resident.listen import Resident
+    from recollect.stores.sqlite.dense import DenseLeg
+    from recollect.stores.sqlite.ordinary import AboveOrdinary
+
+    dense = next(leg for leg in recollect.store.legs if isinstance(leg, DenseLeg))
+    return Resident(config.resident, AboveOrdinary(dense), recollect.space)
 
 
 def open_file(path: str | os.PathLike[str], *, space: str = "personal", project: str | None = None) -> Recollect:

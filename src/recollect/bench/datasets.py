@@ -84,7 +84,7 @@ class Dataset:
 
     def documents(self) -> Iterator[Document]:
         spaces = self._spaces_of_documents
-        for index, record in enumerate(_lines(self.folder / "corpus.jsonl.gz")):
+        for index, record in enumerate(read_lines(self.folder / "corpus.jsonl.gz")):
             document = _document(record, record.get("scope", self.name), index)
             if spaces is None:
                 yield document
@@ -96,7 +96,7 @@ class Dataset:
         relevant = self._relevant()
         spaces = self._haystacks
         found = []
-        for record in _lines(self.folder / "queries.jsonl.gz"):
+        for record in read_lines(self.folder / "queries.jsonl.gz"):
             identity = record["id"]
             if identity not in relevant:
                 raise BenchError(f"{self.name}: nothing is relevant to the query {identity}; qrels.tsv must name it.")
@@ -119,7 +119,7 @@ class Dataset:
     def triples(self) -> Iterator[tuple[str, Relation]]:
         path = self.folder / "triples.jsonl.gz"
         if path.is_file():
-            for record in _lines(path):
+            for record in read_lines(path):
                 yield record["doc_id"], Relation(record["subject"], record["relation"], record["object"])
 
     def _relevant(self) -> dict[str, dict[str, int]]:
@@ -137,7 +137,7 @@ class Dataset:
             return None
         haystacks = {}
         asked = self._relevant()
-        for record in _lines(path):
+        for record in read_lines(path):
             if record["query_id"] not in asked:
                 continue
             ids, times = record["doc_ids"], record.get("doc_times") or [None] * len(record["doc_ids"])
@@ -179,6 +179,6 @@ def _time(text: str | None) -> datetime | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)

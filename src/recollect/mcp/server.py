@@ -17,17 +17,14 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from recollect import __version__
 from recollect.config import read_config
 from recollect.core.errors import RecollectError
-from recollect.core.ports import Leg
 from recollect.mcp import teaching
 from recollect.mcp.asking import UNDO, FindAsker, Owner
 from recollect.mcp.reading import Reading
 from recollect.mcp.refusals import describe, describe_unknown
 from recollect.mcp.schemas import may_be_null, shorten
 from recollect.mcp.writing import Writing
-from recollect.resident.listen import Resident
 from recollect.service.keep_up import KeepUp
-from recollect.service.recollect import Recollect
-from recollect.wiring import open_recollect
+from recollect.wiring import open_recollect, open_resident
 
 _READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ADDS: Final = ToolAnnotations(
@@ -110,7 +107,7 @@ def main() -> None:
         raise SystemExit(f"recollect: {error}") from None
     with recollect:
         keep_up = KeepUp(recollect.store, recollect.gates)
-        resident = Resident(config.resident, _dense(recollect), recollect.space)
+        resident = open_resident(recollect, config)
         keep_up.start()
         resident.start()
         owner = Owner(recollect)
@@ -119,10 +116,6 @@ def main() -> None:
         finally:
             resident.stop()
             keep_up.stop()
-
-
-def _dense(recollect: Recollect) -> Leg:
-    return next(leg for leg in recollect.store.legs if leg.name == "dense")
 
 
 def _tool(function: Callable[..., CallToolResult], title: str, description: str, hints: ToolAnnotations) -> Tool:

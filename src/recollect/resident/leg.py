@@ -35,9 +35,9 @@ class ResidentLeg:
             raise
 
     def search(self, query: Query, depth: int, seconds: float) -> Sequence[Hit]:
-        if query.text != self._asked:
-            raise LegError("it was asked about something else")
         try:
+            if query.text != self._asked:
+                raise LegError("it was asked about something else")
             return from_answer(self._read(min(seconds, self._end - time.monotonic())))[:depth]
         except TimeoutError:
             raise LegTimeout("the resident process did not answer in time") from None

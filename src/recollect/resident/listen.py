@@ -36,7 +36,6 @@ class Resident:
         self._space = space
         self._seconds = seconds
         self._stop = threading.Event()
-        self._server: _Server | None = None
         self._thread = threading.Thread(target=self._run, name="resident", daemon=True)
 
     def start(self) -> None:
@@ -46,8 +45,6 @@ class Resident:
 
     def stop(self, seconds: float = 1.0) -> None:
         self._stop.set()
-        if (server := self._server) is not None:
-            server.shutdown()
         if self._thread.is_alive():
             self._thread.join(seconds)
 
@@ -66,13 +63,11 @@ class Resident:
             os.unlink(self._path)
         with _Server(self._path, self._leg) as server:
             os.chmod(self._path, 0o600)
-            self._server = server
             threading.Thread(target=self._warm, name="warming", daemon=True).start()
             try:
-                if not self._stop.is_set():
-                    server.serve_forever(poll_interval=0.2)
+                while not self._stop.is_set():
+                    server.handle_request()
             finally:
-                self._server = None
                 with suppress(FileNotFoundError):
                     os.unlink(self._path)
 
@@ -84,6 +79,8 @@ class Resident:
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
+    timeout = 0.2
+    """After which it looks whether it is to stop."""
 
     def __init__(self, path: str, leg: Leg) -> None:
         self.leg = leg

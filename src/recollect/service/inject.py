@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from recollect.core.analysis import analyse_query
+from recollect.core.analysis import analyse, analyse_query
 from recollect.core.hits import Ref
 from recollect.core.injection import frame_tokens, word_memories
 from recollect.core.pack import count_tokens
 from recollect.core.query import Query, Scope
-from recollect.core.relevance import PART, weigh
-from recollect.service.recall import Recall, Recalled, recall
+from recollect.core.relevance import stand, weigh
+from recollect.service.recall import Recall, recall
 from recollect.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
     from recollect.core.memory import Memory
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 _LONG: Final = 1000
 """Characters from either end of a long prompt that are asked for: what it is about stands before or after what was
 pasted."""
+_FEWEST_LETTERS: Final = 5
+"""Of all telling words of a prompt together: "go on", "run it" and "fix" are about what is at hand."""
 # Compiled when there is something to take out, which a prompt seldom has.
 _TAGGED: Final = r"(?s)<(system-reminder|recalled-memory|(?:local-)?command-[a-z]+)\b.*?</\1>"
 
@@ -43,34 +44,39 @@ def inject(store: Store, query: Query, now: datetime) -> Injection | None:
     """Give what an agent should know with a prompt, if there is anything."""
     answer = recall(store, query)
     floor = store.settings.read(query.scope.spaces[0]).number("prompt.floor")
-    memories = tuple(memory for result in choose(answer, floor) for memory in (result.memory, *result.answers))
+    standing = stand(weigh_results(store, answer), floor)
+    chosen = [result for result, stands in zip(answer.results, standing, strict=True) if stands]
+    memories = tuple(memory for result in chosen for memory in (result.memory, *result.answers))
     if not memories:
         return None
     text = word_memories(memories, now)
     return Injection(text, memories, count_tokens(text))
 
 
-def choose(answer: Recall, floor: float = 1.0) -> tuple[Recalled, ...]:
-    """Give those of the results that are worth bringing up unasked: all with enough of evidence, or none."""
-    terms = len(analyse_query(answer.query.text).terms)
-    by_meaning = any(leg.leg == "dense" and leg.failure is None for leg in answer.trace.answers)
-    evidence = _evidence(answer)
+def weigh_results(store: Store, answer: Recall) -> list[float]:
+    """Say how much speaks for each result. One that took an older memory's place was found by that one's words."""
+    asked = frozenset(analyse_query(answer.query.text).terms)
+    meaning = next((leg for leg in answer.trace.answers if leg.leg == "dense" and leg.failure is None), None)
+    cosines = {hit.ref: hit.evidence for hit in meaning.hits} if meaning else {}
+    older = store.memories.get([ref for result in answer.results for ref in result.instead_of])
 
-    def weight(result: Recalled) -> float:
-        # What took the place of an older memory was found by that one's words.
-        refs = (Ref(result.memory.space, result.memory.id), *result.instead_of)
-        return max(weigh(evidence.get(ref, {}), terms, by_meaning=by_meaning) for ref in refs)
+    def weigh_one(ref: Ref, memory: Memory) -> float:
+        return weigh(len(asked & _words_of(memory)), len(asked), cosines.get(ref, 0.0) if meaning else None)
 
-    weights = [weight(result) for result in answer.results]
-    if not weights or max(weights) < floor:
-        return ()
-    return tuple(result for result, weight in zip(answer.results, weights, strict=True) if weight >= floor * PART)
+    return [
+        max(
+            weigh_one(Ref(result.memory.space, result.memory.id), result.memory),
+            *(weigh_one(ref, older[ref]) for ref in result.instead_of if ref in older),
+            0.0,
+        )
+        for result in answer.results
+    ]
 
 
 def read_prompt(prompt: str, scope: Scope, *, memories: int, tokens: int, held: frozenset[str]) -> Query | None:
     """Give what to recall for a prompt; nothing where it has no telling word."""
     asked = ask_of(prompt)
-    if not analyse_query(asked).terms:
+    if sum(map(len, analyse_query(asked).terms)) < _FEWEST_LETTERS:
         return None
     room = max(1, tokens - frame_tokens(memories))
     return Query(asked, scope, limit=memories, budget=room, exclude=held)
@@ -85,9 +91,5 @@ def ask_of(prompt: str) -> str:
     return asked if len(asked) <= 2 * _LONG else f"{asked[:_LONG]}\n{asked[-_LONG:]}"
 
 
-def _evidence(answer: Recall) -> Mapping[Ref, Mapping[str, float]]:
-    evidence: dict[Ref, dict[str, float]] = {}
-    for leg in answer.trace.answers:
-        for hit in leg.hits:
-            evidence.setdefault(hit.ref, {})[leg.leg] = hit.evidence
-    return evidence
+def _words_of(memory: Memory) -> set[str]:
+    return set(analyse("\n".join((memory.content, *memory.tags, *memory.keywords))))

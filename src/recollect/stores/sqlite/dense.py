@@ -6,7 +6,7 @@ Only memories of the active vector set take part, and the query is embedded by t
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.core.errors import EmbedderError, LegError, LegTimeout
@@ -19,7 +19,7 @@ from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.rows import from_blob, marks, narrow, to_blob
 
 if TYPE_CHECKING:
-    from recollect.stores.sqlite.matrix import Matrix
+    from recollect.stores.sqlite.matrix import Matrix, Near
 
 _ACTIVE: Final = "SELECT key, model, dimension, revision FROM vector_sets WHERE active"
 _WITHIN: Final = "SELECT m.key FROM memories AS m WHERE m.space = ? AND {conditions}"
@@ -31,6 +31,10 @@ AND x.memory = (SELECT key FROM memories WHERE space = (SELECT key FROM spaces W
 """
 _PATIENT_SECONDS: Final = 10.0
 """An explanation may take longer than a recall."""
+
+
+Judge = Callable[[str, Vector, "Near"], Callable[[float], float]]
+"""Given a model, the query's vector and all that is near it, how much evidence a cosine is."""
 
 
 class _Set(NamedTuple):
@@ -46,11 +50,15 @@ class DenseLeg:
 
     def __init__(self, database: Database, embed_query: EmbedQuery | None) -> None:
         self._database = database
-        self._embed_query = embed_query
+        self.embed_query = embed_query
         self._matrices: dict[tuple[int, int], Matrix] = {}
         self._lock = threading.Lock()
 
     def search(self, query: Query, depth: int, seconds: float) -> Sequence[Hit]:
+        return self.search_by(query, depth, seconds, lambda *_: lambda cosine: max(0.0, cosine))
+
+    def search_by(self, query: Query, depth: int, seconds: float, judge: Judge) -> Sequence[Hit]:
+        """Search, with evidence as somebody else reads it out of a cosine."""
         end = time.monotonic() + seconds
         vector, chosen = self._embed(query.text, seconds)
         left = end - time.monotonic()
@@ -63,7 +71,7 @@ class DenseLeg:
                 raise LegError(f"the vectors of {chosen.model} were just dropped")
             current = chosen._replace(revision=row[0])
             spaces = [
-                self._search_space(connection, query, space, current, vector, depth=depth)
+                self._search_space(connection, query, space, current, vector, judge=judge, depth=depth)
                 for space in query.scope.spaces
             ]
         return merge_hits(spaces, depth)
@@ -84,16 +92,24 @@ class DenseLeg:
         """Give the query's vector and the set that it may be compared with."""
         with self._database.read() as connection:
             row = connection.execute(_ACTIVE).fetchone()
-        if row is None or self._embed_query is None:
+        if row is None or self.embed_query is None:
             raise LegError("no embedding model is set up (`recollect embed` does that)")
         chosen = _Set(*row)
-        vector = self._embed_query(chosen.model, text, seconds)
+        vector = self.embed_query(chosen.model, text, seconds)
         if chosen.dimension is not None and len(vector) != chosen.dimension:
             raise LegError(f"{chosen.model} gave a vector of {len(vector)} numbers; those here have {chosen.dimension}")
         return vector, chosen
 
     def _search_space(
-        self, connection: sqlite3.Connection, query: Query, space_id: str, chosen: _Set, vector: Vector, *, depth: int
+        self,
+        connection: sqlite3.Connection,
+        query: Query,
+        space_id: str,
+        chosen: _Set,
+        vector: Vector,
+        *,
+        judge: Judge,
+        depth: int,
     ) -> list[Hit]:
         row = connection.execute("SELECT key FROM spaces WHERE id = ?", (space_id,)).fetchone()
         if row is None or chosen.dimension is None:
@@ -102,10 +118,11 @@ class DenseLeg:
         # There is room for what the query excludes, so that excluding never starves the result.
         room = depth + len(query.exclude)
         admitted = _admitted(connection, query, space)
-        best = dict(self._matrix(space, chosen).best(connection, chosen.revision, vector, room, admitted))
+        near = self._matrix(space, chosen).best(connection, chosen.revision, vector, room, admitted)
+        evidence = judge(chosen.model, vector, near)
         hits = [
-            Hit(Ref(space_id, identity), best[key], max(0.0, best[key]))
-            for key, identity in _ids(connection, list(best))
+            Hit(Ref(space_id, identity), near.cosines[key], evidence(near.cosines[key]))
+            for key, identity in _ids(connection, list(near.cosines))
             if identity not in query.exclude
         ]
         return merge_hits([hits], depth)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from recollect.core.vectors import Vector
+from recollect.values import value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +23,15 @@ _KEYS: Final = "SELECT memory FROM vectors WHERE space = ? AND vector_set = ?"
 
 _DIGITS: Final = 6
 """Scores are rounded, so that ties are ties in every store."""
+
+
+@value
+class Near:
+    """What is nearest to a query, by key, and what all cosines of the space add up to."""
+
+    cosines: dict[int, float]
+    total: float
+    count: int
 
 
 class Matrix:
@@ -42,12 +52,13 @@ class Matrix:
         query: Vector,
         room: int,
         admitted: Collection[int] | None,
-    ) -> list[tuple[int, float]]:
+    ) -> "Near":
         """Give the keys nearest to the query with their cosines, in no order: `room` of them and all that tie.
 
         `revision` is the set's in the connection's snapshot; `admitted` are the only keys to look at, if given.
         """
         keys, scores = self._score(connection, revision, np.asarray(query, np.float32))
+        total, count = float(scores.sum()), len(scores)
         if admitted is not None:
             inside = np.isin(keys, np.fromiter(admitted, np.int64, len(admitted)))
             keys, scores = keys[inside], scores[inside]
@@ -55,7 +66,7 @@ class Matrix:
         if len(scores) > room:
             near = scores >= np.partition(scores, -room)[-room]
             keys, scores = keys[near], scores[near]
-        return list(zip(keys.tolist(), scores.tolist(), strict=True))
+        return Near(dict(zip(keys.tolist(), scores.tolist(), strict=True)), total, count)
 
     def _score(
         self, connection: sqlite3.Connection, revision: int, query: "NDArray[np.float32]"
