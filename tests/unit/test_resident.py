@@ -6,7 +6,7 @@ import socket
 import stat
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -68,9 +68,10 @@ def _listener(path: str, answer: bytes | None) -> Iterator[None]:
             client = listening.accept()[0]
             held.append(client)
             if answer is not None:
-                client.recv(1 << 16)
-                client.sendall(answer)
-                client.close()
+                # Whoever asked may have gone.
+                with client, suppress(OSError):
+                    client.recv(1 << 16)
+                    client.sendall(answer)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
