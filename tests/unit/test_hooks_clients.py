@@ -210,7 +210,6 @@ _names = st.sampled_from(
         "tool_info",
         "transcript_path",
         "source",
-        "trigger",
         "stop_hook_active",
         "loop_count",
         "cursor_version",
