@@ -17,9 +17,13 @@
 | COHERE_API_KEY         | the key for Cohere, likewise; also as CO_API_KEY     |                |
 | RECOLLECT_EMBEDDER_KEY | the key for an embedding server of one's own address |                |
 | RECOLLECT_EXTRACTOR_KEY | the same for a language model's server              |                |
+
+Where clients keep their settings is read too, for `recollect install`: each from the variable that the client itself
+reads (CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, COPILOT_HOME), or from HOME, XDG_CONFIG_HOME and APPDATA.
 """
 
 import os
+import sys
 from collections.abc import Mapping
 
 from recollect.values import field, value
@@ -85,6 +89,29 @@ def read_config(environment: Mapping[str, str] | None = None) -> Config:
         traces=environment.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip(),
         keys=_keys(environment),
     )
+
+
+def read_folders(environment: Mapping[str, str] | None = None, system: str = sys.platform) -> dict[str, str]:
+    """Give where clients keep their settings, and where is noted what was put there, by the names in `installers`."""
+    environment = os.environ if environment is None else environment
+    home = os.path.expanduser("~")
+    settings = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    roaming = environment.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
+    applications = {"darwin": os.path.join(home, "Library", "Application Support"), "win32": roaming}
+    claude = environment.get("CLAUDE_CONFIG_DIR")
+    return {
+        "home": home,
+        "claude": os.path.expanduser(claude or os.path.join("~", ".claude")),
+        "claude_state": os.path.expanduser(claude or "~"),
+        "codex": os.path.expanduser(environment.get("CODEX_HOME") or os.path.join("~", ".codex")),
+        "copilot": os.path.expanduser(environment.get("COPILOT_HOME") or os.path.join("~", ".copilot")),
+        "cursor": os.path.join(home, ".cursor"),
+        "gemini": os.path.join(os.path.expanduser(environment.get("GEMINI_CLI_HOME") or "~"), ".gemini"),
+        "vscode": os.path.join(applications.get(system, settings), "Code", "User"),
+        "windsurf": os.path.join(home, ".codeium", "windsurf"),
+        "zed": os.path.join(roaming, "Zed") if system == "win32" else os.path.join(settings, "zed"),
+        "installed": os.path.expanduser(os.path.join(_home(environment), "installed")),
+    }
 
 
 def _home(environment: Mapping[str, str]) -> str:

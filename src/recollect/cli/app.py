@@ -15,6 +15,7 @@ from recollect.cli.embed import embed
 from recollect.cli.errors import Commands
 from recollect.cli.forget import forget, undo
 from recollect.cli.graph import graph
+from recollect.cli.install import install, uninstall
 from recollect.cli.jobs import jobs
 from recollect.cli.keep import edit, remember
 from recollect.cli.keys import keys
@@ -76,7 +77,7 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
     },
     "Carry": {"export": export_all, "import": import_all},
     "Care": {"embed": embed, "stats": stats, "doctor": doctor, "config": config},
-    "Agents": {"mcp": mcp},
+    "Agents": {"install": install, "uninstall": uninstall, "mcp": mcp},
     "Server": {"serve": serve, "worker": worker, "dev": dev},
 }
 for panel, commands in _PANELS.items():

@@ -16,6 +16,8 @@ from typing import TypeAlias
 from recollect.installers.json_text import BLOCK, BOM, LINE, SPACE, Document, Node, parse
 
 Path: TypeAlias = tuple[str, ...]
+Place: TypeAlias = tuple[str | int, ...]
+"""A path that may also go through arrays."""
 
 
 class WrongShape(ValueError):
@@ -39,12 +41,14 @@ def add_element(text: str, path: Path, value: object) -> Added:
     return _add(text, path, None, value)
 
 
-def find(document: Document, path: Path) -> Node | None:
+def find(document: Document, path: Place) -> Node | None:
     """Give the value at a path, if there is one."""
     node = document.root
-    for key in path:
-        place = node.find(key) if node is not None else None
-        if node is None or place is None:
+    for step in path:
+        if node is None:
+            return None
+        place = step if isinstance(step, int) else node.find(step)
+        if place is None:
             return None
         node = node.items[place].value
     return node
@@ -57,7 +61,7 @@ def remove_member(text: str, path: Path) -> str:
     return text if box is None or place is None else _cut(document, box, place)
 
 
-def remove_element(text: str, path: Path, place: int) -> str:
+def remove_element(text: str, path: Place, place: int) -> str:
     document = parse(text)
     box = find(document, path)
     return text if box is None else _cut(document, box, place)

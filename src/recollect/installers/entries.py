@@ -1,0 +1,202 @@
+"""What is put into a client's file, how it is known again, and how a whole file is brought into and out of that state.
+
+Text goes in, text comes out; nothing here reads or writes a file.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from recollect.installers.json_edit import (
+    Path,
+    add_element,
+    add_member,
+    find,
+    remove_element,
+    remove_if_empty,
+    remove_member,
+)
+from recollect.installers.json_text import Document, parse
+from recollect.installers.toml_edit import add_table, read_table, remove_table
+
+NAME: Final = "recollect"
+"""What the server is called in every client."""
+_ARGUMENTS: Final = ["mcp"]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The entry that starts `recollect mcp`."""
+
+    path: Path
+    value: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """An entry of the list of commands that a client runs at an event."""
+
+    path: Path
+    value: Mapping[str, object]
+    call: str
+    """What the command ends with, by which it is known again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A value that the file must have for the others to count; one that is there stays as it is."""
+
+    path: Path
+    value: object
+
+
+Entry = Server | Hook | Needed
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    text: str
+    made: tuple[Path, ...] = ()
+    """What had to be made for the entries, in order."""
+    notes: tuple[str, ...] = ()
+
+
+def is_ours(value: object) -> bool:
+    """Tell whether a server is one that an installer wrote, whatever was added to it since."""
+    if not isinstance(value, Mapping):
+        return False
+    program = os.path.basename(str(value.get("command", "")).replace("\\", "/")).removesuffix(".exe")
+    return program == NAME and value.get("args") == _ARGUMENTS
+
+
+def is_hook(value: object, call: str) -> bool:
+    """Tell whether an entry of a list of hooks runs our command, alone or in a group of its own."""
+    command = value.get("command") if isinstance(value, Mapping) else None
+    if isinstance(command, str):
+        return NAME in command and command.endswith(call)
+    inner = _group(value)
+    return len(inner) == 1 and is_hook(inner[0], call)
+
+
+def add_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) -> Edited:
+    """Bring the entries in; a text that has them all comes back as it is."""
+    entries, made = tuple(entries), tuple(made)
+    if _has_all(parse(text), entries):
+        return Edited(text, made)
+    text = remove_json(text, entries, made)
+    new: list[Path] = []
+    notes: list[str] = []
+    for entry in entries:
+        if isinstance(entry, Hook):
+            added = add_element(text, entry.path, entry.value)
+        elif find(parse(text), entry.path) is None:
+            added = add_member(text, entry.path, entry.value)
+        else:
+            if isinstance(entry, Server):
+                notes.append(f"There is a server called {NAME} already that is not ours: it stays as it is.")
+            continue
+        text = added.text
+        new += [*added.made, *([entry.path] if isinstance(entry, Needed) else [])]
+    return Edited(text, tuple(new), tuple(notes))
+
+
+def remove_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) -> str:
+    """Take the entries out, last first, then what had been made for them and holds nothing else."""
+    made = tuple(made)
+    for entry in reversed(tuple(entries)):
+        document = parse(text)
+        found = find(document, entry.path)
+        if found is None:
+            continue
+        if isinstance(entry, Hook):
+            text = _remove_hook(text, entry)
+        elif isinstance(entry, Server):
+            if is_ours(document.data(found)):
+                text = remove_member(text, entry.path)
+        elif entry.path in made and document.data(found) == entry.value:
+            text = remove_member(text, entry.path)
+        for path in reversed([path for path in made if path and path == entry.path[: len(path)]]):
+            text = remove_if_empty(text, path)
+    return remove_if_empty(text, ()) if () in made else text
+
+
+def has_json(text: str, entries: Iterable[Entry]) -> bool:
+    """Tell whether any of the entries is there."""
+    document = parse(text)
+    return any(_has(document, entry, exactly=False) for entry in entries if not isinstance(entry, Needed))
+
+
+def add_toml(text: str, entry: Server) -> Edited:
+    """Bring a server in as a table at the end."""
+    name = ".".join(entry.path)
+    there = read_table(text, name)
+    if there is not None:
+        if entry.value.items() <= there.items():
+            return Edited(text)
+        if not is_ours(there):
+            return Edited(
+                text, notes=(f"There is a server called {NAME} already that is not ours: it stays as it is.",)
+            )
+        text = remove_table(text, name)
+    return Edited(add_table(text, name, [f"{key} = {_toml(value)}" for key, value in entry.value.items()]))
+
+
+def remove_toml(text: str, entry: Server) -> str:
+    name = ".".join(entry.path)
+    return remove_table(text, name) if is_ours(read_table(text, name)) else text
+
+
+def quote(program: str) -> str:
+    """Give a path as a shell takes it."""
+    if re.search(r'["$`]', program):
+        import shlex
+
+        return shlex.quote(program)
+    return f'"{program}"'
+
+
+def _remove_hook(text: str, entry: Hook) -> str:
+    """Take a hook out of its list, and out of a group that someone moved it into."""
+    document = parse(text)
+    found = find(document, entry.path)
+    listed = document.data(found) if found is not None else None
+    for place, value in reversed(list(enumerate(listed))) if isinstance(listed, list) else ():
+        if is_hook(value, entry.call):
+            text = remove_element(text, entry.path, place)
+            continue
+        for inner, each in reversed(list(enumerate(_group(value)))):
+            if is_hook(each, entry.call):
+                text = remove_element(text, (*entry.path, place, "hooks"), inner)
+    return text
+
+
+def _group(value: object) -> list[object]:
+    inner = value.get("hooks") if isinstance(value, Mapping) else None
+    return inner if isinstance(inner, list) else []
+
+
+def _has_all(document: Document, entries: tuple[Entry, ...]) -> bool:
+    return all(_has(document, entry, exactly=True) for entry in entries)
+
+
+def _has(document: Document, entry: Entry, *, exactly: bool) -> bool:
+    node = find(document, entry.path)
+    if node is None:
+        return False
+    data: Any = document.data(node)
+    if isinstance(entry, Hook):
+        listed = data if isinstance(data, list) else []
+        if exactly:
+            return [each for each in listed if is_hook(each, entry.call)] == [entry.value]
+        return any(is_hook(each, entry.call) for value in listed for each in (value, *_group(value)))
+    if isinstance(entry, Server):
+        return isinstance(data, dict) and (entry.value.items() <= data.items() if exactly else is_ours(data))
+    return True
+
+
+def _toml(value: object) -> str:
+    # What JSON writes of strings, and of lists of them, is TOML as well.
+    return json.dumps(value, ensure_ascii=False)
