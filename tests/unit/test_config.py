@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.config import read_config
+from recollect.config import read_config, read_folders
 
 
 def test_the_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -99,3 +99,34 @@ def test_the_server_and_its_workers_may_have_addresses_of_their_own() -> None:
     )
     assert "secret" not in repr(config)
     assert config.postgres == os.path.join("/data", "postgres")
+
+
+def test_the_folders_of_clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each client's settings are looked for where the client keeps them on this system."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    linux, mac, windows = (read_folders({}, system) for system in ("linux", "darwin", "win32"))
+
+    assert (linux["claude"], linux["claude_state"]) == (str(tmp_path / ".claude"), str(tmp_path))
+    assert linux["vscode"] == str(tmp_path / ".config" / "Code" / "User")
+    assert mac["vscode"] == str(tmp_path / "Library" / "Application Support" / "Code" / "User")
+    assert windows["vscode"] == str(tmp_path / "AppData" / "Roaming" / "Code" / "User")
+    assert linux["zed"] == mac["zed"] == str(tmp_path / ".config" / "zed")
+    assert windows["zed"] == str(tmp_path / "AppData" / "Roaming" / "Zed")
+    assert linux["installed"] == str(tmp_path / ".recollect" / "installed")
+
+
+def test_clients_that_were_moved() -> None:
+    """The variables by which clients are moved are followed."""
+    moved = {
+        "CLAUDE_CONFIG_DIR": "/a",
+        "CODEX_HOME": "/b",
+        "GEMINI_CLI_HOME": "/c",
+        "COPILOT_HOME": "/d",
+        "XDG_CONFIG_HOME": "/e",
+    }
+    folders = read_folders(moved, "linux")
+
+    assert (folders["claude"], folders["claude_state"], folders["codex"]) == ("/a", "/a", "/b")
+    assert (folders["gemini"], folders["copilot"]) == (os.path.join("/c", ".gemini"), "/d")
+    assert (folders["vscode"], folders["zed"]) == (os.path.join("/e", "Code", "User"), os.path.join("/e", "zed"))
+    assert read_folders({"APPDATA": "/f"}, "win32")["zed"] == os.path.join("/f", "Zed")

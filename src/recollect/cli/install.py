@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from recollect.cli.options import choose
-
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -86,10 +84,10 @@ def _folders() -> "Folders":
 
 
 def _find(name: str, folders: "Folders") -> "Client":
-    from recollect.installers.catalog import CLIENTS
+    from recollect.installers.catalog import find_client
     from recollect.installers.program import find_program
 
-    return CLIENTS[choose("CLIENT", name, tuple(CLIENTS))](folders, find_program(sys.argv[0], sys.executable))
+    return find_client(name, folders, find_program(sys.argv[0], sys.executable))
 
 
 def _carry_out(

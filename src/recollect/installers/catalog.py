@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from recollect.core.errors import NotFound
+from recollect.core.errors import Refused
 from recollect.installers.claude_code import claude_code
 from recollect.installers.client import Client
 from recollect.installers.codex import codex
@@ -27,5 +27,5 @@ CLIENTS: Final[Mapping[str, Callable[[Folders, str], Client]]] = {
 
 def find_client(name: str, folders: Folders, program: str) -> Client:
     if name not in CLIENTS:
-        raise NotFound(f"There is no client {name!r:.40}. Known are: {', '.join(CLIENTS)}.")
+        raise Refused(f"There is no client {name!r:.40}. Known are: {', '.join(CLIENTS)}.")
     return CLIENTS[name](folders, program)

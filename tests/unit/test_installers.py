@@ -1,0 +1,515 @@
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client_files import (
+    JSON_TEXTS,
+    JSONC_TEXTS,
+    OTHERS,
+    PROGRAM,
+    TOML_TEXTS,
+    picture,
+    place_folders,
+    write_sample,
+    write_samples,
+)
+from recollect.core.errors import Conflict, Refused
+from recollect.installers.catalog import CLIENTS, find_client
+from recollect.installers.client import Client
+from recollect.installers.difference import list_differences
+from recollect.installers.files import apply
+from recollect.installers.folders import Folders
+from recollect.installers.plan import is_installed, plan_install, plan_uninstall
+from recollect.installers.program import find_program
+
+EVERY_CLIENT = pytest.mark.parametrize("name", CLIENTS)
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folders:
+    # What survives a power cut is not tested here, and waiting for the disk is most of the time.
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    return place_folders(str(tmp_path))
+
+
+def install(client: Client, folders: Folders) -> int:
+    plan = plan_install(client, folders.installed)
+    apply(plan.all_changes)
+    return len(plan.changes)
+
+
+def uninstall(client: Client, folders: Folders) -> int:
+    plan = plan_uninstall(client, folders.installed)
+    apply(plan.all_changes)
+    return len(plan.changes)
+
+
+def read_json(path: str) -> Any:  # noqa: ANN401
+    with open(path, encoding="utf-8-sig") as file:
+        return json.load(file)
+
+
+@EVERY_CLIENT
+@pytest.mark.parametrize("sample", [*JSON_TEXTS, *JSONC_TEXTS])
+def test_round_trip(name: str, sample: str, folders: Folders) -> None:
+    """Whatever a client's files hold, installing twice is installing once, and uninstalling leaves no trace at all."""
+    client = find_client(name, folders, PROGRAM)
+    write_samples(client, {**JSON_TEXTS, **JSONC_TEXTS}[sample])
+    before = picture(folders.home)
+
+    assert install(client, folders) == len(client.files)
+    assert is_installed(client)
+    once = picture(folders.home)
+    assert install(client, folders) == 0
+    assert picture(folders.home) == once
+
+    assert uninstall(client, folders) == len(client.files)
+    assert picture(folders.home) == before
+    assert uninstall(client, folders) == 0
+    assert not is_installed(client)
+
+
+@pytest.mark.parametrize("sample", TOML_TEXTS)
+def test_round_trip_of_toml(sample: str, folders: Folders) -> None:
+    """The same holds for Codex's TOML, and what is added can be read by who reads TOML."""
+    client = find_client("codex", folders, PROGRAM)
+    content = TOML_TEXTS[sample]
+    path = client.files[0].path
+    if content is not None:
+        write_sample(path, content)
+    before = picture(folders.home)
+
+    install(client, folders)
+    once = picture(folders.home)
+    with open(path, "rb") as file:
+        assert tomllib.load(file)["mcp_servers"]["recollect"] == {"command": PROGRAM, "args": ["mcp"]}
+    assert install(client, folders) == 0
+    assert picture(folders.home) == once
+
+    uninstall(client, folders)
+    assert picture(folders.home) == before
+
+
+@EVERY_CLIENT
+def test_keeps_what_is_others(name: str, folders: Folders) -> None:
+    """Servers and hooks of others are there afterwards, before ours and unchanged."""
+    client = find_client(name, folders, PROGRAM)
+    write_samples(client, json.dumps(OTHERS).encode())
+    install(client, folders)
+
+    for file in client.files:
+        if file.toml:
+            continue
+        found = read_json(file.path)
+        for key, value in OTHERS.items():
+            if isinstance(value, dict):
+                for inner, each in value.items():
+                    there = found[key][inner]
+                    assert (there[: len(each)] if isinstance(each, list) else there) == each
+            else:
+                assert found[key] == value
+
+
+SERVER = {"command": PROGRAM, "args": ["mcp"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "box", "server"),
+    [
+        ("claude-code", ".claude.json", "mcpServers", {"type": "stdio", **SERVER}),
+        ("cursor", "cursor/inner/mcp.json", "mcpServers", SERVER),
+        ("gemini", "gemini/inner/settings.json", "mcpServers", SERVER),
+        ("vscode", "vscode/inner/mcp.json", "servers", {"type": "stdio", **SERVER}),
+        ("windsurf", "windsurf/inner/mcp_config.json", "mcpServers", SERVER),
+        ("zed", "zed/inner/settings.json", "context_servers", SERVER),
+    ],
+)
+def test_the_server(name: str, path: str, box: str, server: dict[str, Any], folders: Folders) -> None:
+    """Each client gets the server where it looks for one, by the whole path of the command."""
+    install(find_client(name, folders, PROGRAM), folders)
+
+    assert read_json(os.path.join(folders.home, path))[box] == {"recollect": server}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "events"),
+    [
+        ("claude-code", "claude/inner/settings.json", "SessionStart UserPromptSubmit PreCompact Stop"),
+        ("codex", "codex/inner/hooks.json", "SessionStart UserPromptSubmit PreCompact Stop"),
+        ("cursor", "cursor/inner/hooks.json", "sessionStart beforeSubmitPrompt preCompact stop"),
+        ("gemini", "gemini/inner/settings.json", "SessionStart BeforeAgent PreCompress AfterAgent"),
+        ("vscode", "copilot/inner/hooks/recollect.json", "SessionStart UserPromptSubmit PreCompact Stop"),
+    ],
+)
+def test_the_hooks(name: str, path: str, events: str, folders: Folders) -> None:
+    """A client with hooks gets one command for each of the four moments, with a limit of time."""
+    install(find_client(name, folders, PROGRAM), folders)
+
+    hooks = read_json(os.path.join(folders.home, path))["hooks"]
+    calls = ["session-start", "prompt", "pre-compact", "stop"]
+    assert list(hooks) == events.split()
+    for (only,), call in zip(hooks.values(), calls, strict=True):
+        (command,) = only.get("hooks", [only])
+        assert command["command"] == f'"{PROGRAM}" hook {call} --client {name}'
+        limit = 5 if call == "prompt" else 10
+        assert command["timeout"] == (limit * 1000 if name == "gemini" else limit)
+
+
+@pytest.mark.parametrize("name", ["cursor", "vscode"])
+def test_the_version_of_hooks(name: str, folders: Folders) -> None:
+    """A file of hooks that must name its version does, and one that names another keeps it."""
+    client = find_client(name, folders, PROGRAM)
+    path = client.files[1].path
+    install(client, folders)
+    assert read_json(path)["version"] == 1
+    uninstall(client, folders)
+
+    write_sample(path, b'{"version": 2}')
+    install(client, folders)
+    assert read_json(path)["version"] == 2
+    uninstall(client, folders)
+    assert read_json(path) == {"version": 2}
+
+
+def test_windsurf_only_learns(folders: Folders) -> None:
+    """Windsurf, whose hooks take no context, gets the one hook that asks for none."""
+    install(find_client("windsurf", folders, PROGRAM), folders)
+
+    hooks = read_json(os.path.join(folders.windsurf, "hooks.json"))["hooks"]
+    command = f'"{PROGRAM}" hook stop --client windsurf'
+    assert hooks == {"post_cascade_response_with_transcript": [{"command": command, "show_output": False}]}
+
+
+WRONG: dict[str, tuple[bytes, str]] = {
+    "half an object": (b'{"mcpServers": {', "line 1, column 17"),
+    "two values": (b"{} {}", "line 1, column 4"),
+    "a word": (b'{\n  "a": yes\n}', "line 2, column 8"),
+    "single quotes": (b"{'a': 1}", "line 1, column 2"),
+    "two commas": (b'{"a": 1,, "b": 2}', "line 1, column 9"),
+    "a wrong end": (b'{"a": [1}}', "line 1, column 9"),
+    "a missing colon": (b'{"a" 1}', "line 1, column 6"),
+    "a bad escape": (b'{"a": "\\x"}', "line 1, column 7"),
+    "a list": (b"[]", "`the whole file`"),
+    "servers in a list": (b'{"mcpServers": [], "servers": [], "context_servers": []}', "ervers`"),
+    "not text": (b'{"a": "\xff"}', "UTF-8"),
+}
+
+
+@EVERY_CLIENT
+@pytest.mark.parametrize("sample", WRONG)
+def test_refuses_what_is_wrong(name: str, sample: str, folders: Folders) -> None:
+    """A file that cannot be understood is named with the place and what to do, and no file at all is changed."""
+    client = find_client(name, folders, PROGRAM)
+    content, hint = WRONG[sample]
+    file = next(file for file in client.files if not file.toml)
+    write_samples(client, b"{}")
+    write_sample(file.path, content)
+    if name == "codex" and sample == "servers in a list":
+        write_sample(file.path, b'{"hooks": {"Stop": {}}}')
+        hint = "`hooks.Stop`"
+    before = picture(folders.home)
+
+    with pytest.raises(Refused, match=r"Nothing was changed") as raised:
+        plan_install(client, folders.installed)
+
+    assert hint in str(raised.value)
+    assert file.path in str(raised.value)
+    assert picture(folders.home) == before
+
+
+def test_refuses_hooks_of_another_kind(folders: Folders) -> None:
+    """What is no list of hooks is not made one, and the server's file, planned before, is not written either."""
+    client = find_client("claude-code", folders, PROGRAM)
+    write_sample(client.files[1].path, b'{"hooks": {"Stop": "never"}}')
+    before = picture(folders.home)
+
+    with pytest.raises(Refused, match=r"`hooks\.Stop`"):
+        install(client, folders)
+
+    assert picture(folders.home) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (b"model = ", "not valid TOML"),
+        (b'mcp_servers = { github = { command = "npx" } }\n', "by hand"),
+    ],
+)
+def test_refuses_toml_that_it_cannot_edit(content: bytes, hint: str, folders: Folders) -> None:
+    """Broken TOML, and servers that are written as one value, are left as they are."""
+    client = find_client("codex", folders, PROGRAM)
+    write_sample(client.files[0].path, content)
+    before = picture(folders.home)
+
+    with pytest.raises(Refused, match=hint):
+        plan_install(client, folders.installed)
+
+    assert picture(folders.home) == before
+
+
+@EVERY_CLIENT
+@pytest.mark.parametrize("place", [0, -1])
+def test_refuses_a_read_only_file(name: str, place: int, folders: Folders) -> None:
+    """A file that its owner may not write is not replaced behind their back, whoever runs the command."""
+    client = find_client(name, folders, PROGRAM)
+    path = client.files[place].path
+    write_sample(path, b"")
+    os.chmod(path, 0o444)
+    before = picture(folders.home)
+
+    with pytest.raises(Refused, match=r"read-only.*Nothing was changed"):
+        plan_install(client, folders.installed)
+
+    assert picture(folders.home) == before
+
+
+@EVERY_CLIENT
+def test_follows_links(name: str, folders: Folders, tmp_path: Path) -> None:
+    """A link into someone's dotfiles stays a link; the file that it points to changes, with its mode kept."""
+    client = find_client(name, folders, PROGRAM)
+    for number, file in enumerate(client.files):
+        kept = str(tmp_path / "dotfiles" / str(number))
+        write_sample(kept, b"" if file.toml else b'{"a": 1}\n')
+        os.chmod(kept, 0o640)
+        os.makedirs(os.path.dirname(file.path), exist_ok=True)
+        os.symlink(kept, file.path)
+    before = picture(folders.home)
+
+    install(client, folders)
+    assert is_installed(client)
+    assert all(os.path.islink(file.path) for file in client.files)
+    assert all(os.stat(file.path).st_mode & 0o777 == 0o640 for file in client.files)
+
+    uninstall(client, folders)
+    assert picture(folders.home) == before
+
+
+@EVERY_CLIENT
+def test_keeps_what_was_edited_meanwhile(name: str, folders: Folders) -> None:
+    """What someone wrote between installing and uninstalling stays, to the byte; only ours goes."""
+    client = find_client(name, folders, PROGRAM)
+    write_samples(client, b'{\n  "mine": 1\n}\n')
+    install(client, folders)
+    for file in client.files:
+        if not file.toml:
+            with open(file.path, "rb") as opened:
+                content = opened.read()
+            write_sample(file.path, content.replace(b'"mine": 1', b'"mine": 2,\n  "new": [true]'))
+
+    uninstall(client, folders)
+
+    for file in client.files:
+        if not file.toml:
+            with open(file.path, "rb") as opened:
+                assert opened.read() == b'{\n  "mine": 2,\n  "new": [true]\n}\n'
+
+
+def test_leaves_what_was_put_beside_ours(folders: Folders) -> None:
+    """A file, a folder and an object that we made stay if someone else uses them by now."""
+    client = find_client("claude-code", folders, PROGRAM)
+    install(client, folders)
+    state, settings = (file.path for file in client.files)
+    data = read_json(settings)
+    data["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "./mine.sh"}]})
+    data["hooks"]["PreCompact"][0]["hooks"].insert(0, {"type": "command", "command": "./first.sh"})
+    write_sample(settings, json.dumps(data, indent=2).encode())
+    write_sample(state, json.dumps({**read_json(state), "numStartups": 7}, indent=2).encode())
+
+    uninstall(client, folders)
+
+    assert read_json(state) == {"numStartups": 7}
+    assert read_json(settings) == {
+        "hooks": {
+            "PreCompact": [{"hooks": [{"type": "command", "command": "./first.sh"}]}],
+            "Stop": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}],
+        }
+    }
+
+
+def test_takes_tables_inside_ours_along(folders: Folders) -> None:
+    """A table that someone put inside ours goes with it, what they wrote behind it stays."""
+    client = find_client("codex", folders, PROGRAM)
+    path = client.files[0].path
+    write_sample(path, b'model = "gpt"\n')
+    install(client, folders)
+    with open(path, "ab") as file:
+        file.write(
+            b'\n[mcp_servers.recollect.env]\nA = "1"\n\n# projects\n[projects."/work"]\ntrust_level = "trusted"\n'
+        )
+
+    uninstall(client, folders)
+
+    with open(path, "rb") as file:
+        assert file.read() == b'model = "gpt"\n\n# projects\n[projects."/work"]\ntrust_level = "trusted"\n'
+
+
+@EVERY_CLIENT
+def test_follows_a_command_that_moved(name: str, folders: Folders) -> None:
+    """Installed from elsewhere, the entries are replaced, not doubled, and still leave no trace when they go."""
+    write_samples(find_client(name, folders, PROGRAM), b'{"a": 1}')
+    before = picture(folders.home)
+    old, new = find_client(name, folders, PROGRAM), find_client(name, folders, "/home/ann/.local/bin/recollect")
+
+    install(old, folders)
+    assert install(new, folders) == len(new.files)
+    with open(new.files[0].path, encoding="utf-8") as file:
+        assert PROGRAM not in file.read()
+
+    uninstall(old, folders)
+    assert picture(folders.home) == before
+
+
+@EVERY_CLIENT
+def test_without_the_record(name: str, folders: Folders) -> None:
+    """If what was noted is lost or unreadable, ours is found all the same and everything else stays."""
+    client = find_client(name, folders, PROGRAM)
+    write_samples(client, json.dumps(OTHERS, indent=2).encode())
+    install(client, folders)
+    write_sample(os.path.join(folders.installed, f"{name}.json"), b"[1]")
+
+    uninstall(client, folders)
+
+    assert not is_installed(client)
+    for file in client.files:
+        if not file.toml:
+            found = read_json(file.path)
+            assert {key: value for key, value in found.items() if key in OTHERS and key != "hooks"} == {
+                key: value for key, value in OTHERS.items() if key != "hooks"
+            }
+
+
+@pytest.mark.parametrize(("name", "box"), [("cursor", "mcpServers"), ("zed", "context_servers")])
+def test_keeps_a_server_of_the_same_name(name: str, box: str, folders: Folders) -> None:
+    """A server called recollect that someone set up in another way stays as it is, with a word about it."""
+    client = find_client(name, folders, PROGRAM)
+    content = json.dumps({box: {"recollect": {"command": "uvx", "args": ["recollect", "mcp"]}}}).encode()
+    write_sample(client.files[0].path, content)
+    plan = plan_install(client, folders.installed)
+    assert "not ours" in plan.notes[0]
+
+    apply(plan.all_changes)
+    uninstall(client, folders)
+
+    with open(client.files[0].path, "rb") as file:
+        assert file.read() == content
+
+
+def test_keeps_a_table_of_the_same_name(folders: Folders) -> None:
+    """The same holds in TOML."""
+    client = find_client("codex", folders, PROGRAM)
+    content = b'[mcp_servers.recollect]\ncommand = "uvx"\nargs = ["recollect", "mcp"]\n'
+    write_sample(client.files[0].path, content)
+    plan = plan_install(client, folders.installed)
+
+    assert "not ours" in plan.notes[0]
+    assert [change.path for change in plan.changes] == [client.files[1].path]
+
+
+def test_keeps_what_was_added_to_ours(folders: Folders) -> None:
+    """A variable that someone gave our server stays when installing again."""
+    client = find_client("zed", folders, PROGRAM)
+    write_sample(
+        client.files[0].path, json.dumps({"context_servers": {"recollect": {**SERVER, "env": {"A": "1"}}}}).encode()
+    )
+
+    assert install(client, folders) == 0
+
+
+def test_nothing_is_written_over_a_change(folders: Folders) -> None:
+    """A file that the client itself rewrote between the look and the writing is not overwritten."""
+    client = find_client("claude-code", folders, PROGRAM)
+    write_sample(client.files[0].path, b"{}")
+    plan = plan_install(client, folders.installed)
+    write_sample(client.files[0].path, b'{"numStartups": 1}')
+    before = picture(folders.home)
+
+    with pytest.raises(Conflict, match="try again"):
+        apply(plan.all_changes)
+
+    assert picture(folders.home) == before
+
+
+def test_all_or_nothing(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the second file cannot be written, the first is put back, and what was made for them goes."""
+    client = find_client("cursor", folders, PROGRAM)
+    write_sample(client.files[0].path, b'{"a": 1}')
+    before = picture(folders.home)
+    replace = os.replace
+
+    def fail_for_hooks(source: str, target: str) -> None:
+        if target.endswith("hooks.json"):
+            raise OSError(28, "No space left on device", target)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail_for_hooks)
+    with pytest.raises(Refused, match=r"hooks\.json cannot be written \(No space left on device\)"):
+        install(client, folders)
+
+    assert picture(folders.home) == before
+
+
+def test_a_command_with_odd_letters_in_its_path(folders: Folders) -> None:
+    """A path that means something to a shell is given so that it does not, and is known again."""
+    client = find_client("claude-code", folders, "/opt/a $HOME/recollect")
+    install(client, folders)
+
+    hook = read_json(client.files[1].path)["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert hook == "'/opt/a $HOME/recollect' hook stop --client claude-code"
+    assert install(client, folders) == 0
+    uninstall(client, folders)
+    assert picture(folders.home) == {}
+
+
+def test_an_unknown_client(folders: Folders) -> None:
+    """Asked for a client that it does not know, it names those it does."""
+    with pytest.raises(Refused, match="claude-code, codex, cursor"):
+        find_client("emacs", folders, PROGRAM)
+
+
+def test_finds_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is the one that was called, else the one beside Python, else the first of the path."""
+    beside, called, listed = (tmp_path / name / "recollect" for name in ("venv", "shims", "path"))
+    monkeypatch.setenv("PATH", str(listed.parent))
+    python = str(beside.parent / "python")
+    with pytest.raises(Refused, match="was not found"):
+        find_program("-m", python)
+    for program in (listed, beside, called):
+        program.parent.mkdir()
+        program.touch(mode=0o755)
+        as_called = str(program) if program == called else "/x/recollect/__main__.py"
+        assert find_program(as_called, python) == str(program)
+
+
+def test_refuses_a_command_that_will_be_gone(tmp_path: Path) -> None:
+    """What uvx keeps for a while only is not written into anyone's settings."""
+    program = tmp_path / "archive-v0" / "x" / "recollect"
+    program.parent.mkdir(parents=True)
+    program.touch()
+
+    with pytest.raises(Refused, match="uv tool install"):
+        find_program(str(program), "/usr/bin/python")
+
+
+def test_shows_what_changes_and_little_else() -> None:
+    """Of a long file only the changed lines are shown, with two around them and a mark where lines are left out."""
+    old = [f"line {number}" for number in range(100)]
+    new = [*old[:10], "first", *old[10:50], *old[51:]]
+
+    assert list(list_differences("\n".join(old), "\n".join(new))) == [
+        (" ", "line 8"),
+        (" ", "line 9"),
+        ("+", "first"),
+        (" ", "line 10"),
+        (" ", "line 11"),
+        ("~", ""),
+        (" ", "line 48"),
+        (" ", "line 49"),
+        ("-", "line 50"),
+        (" ", "line 51"),
+        (" ", "line 52"),
+    ]
