@@ -1,10 +1,14 @@
 """Random JSON, written in random ways, keeps every byte through putting something in and taking it out."""
 
 import json
+from dataclasses import replace
 
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from client_files import PROGRAM, place_folders
+from recollect.installers.catalog import CLIENTS, find_client
+from recollect.installers.entries import add_json, remove_json
 from recollect.installers.json_edit import (
     Path,
     WrongShape,
@@ -17,7 +21,7 @@ from recollect.installers.json_edit import (
 )
 from recollect.installers.json_text import parse
 
-_keys = st.sampled_from(["mcpServers", "hooks", "Stop", "other", "ключ", 'a "b"'])
+_keys = st.sampled_from(["mcpServers", "servers", "hooks", "Stop", "sessionStart", "version", "ключ", 'a "b"'])
 _data = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_keys, inner, max_size=4),
@@ -114,3 +118,16 @@ def test_the_rest_means_the_same(text: str) -> None:
 
     assert after.root is not None
     assert after.data(after.root) == wanted
+
+
+@given(st.sampled_from([name for name in CLIENTS if name != "codex"]), documents())
+def test_a_client_leaves_no_trace(name: str, text: str) -> None:
+    """Every entry of a client put into one file, put in again, and taken out, leaves the text as it was."""
+    entries = [entry for file in find_client(name, place_folders("/home"), PROGRAM).files for entry in file.entries]
+    try:
+        once = add_json(text, entries)
+    except WrongShape:
+        assume(False)
+
+    assert add_json(once.text, entries, once.made) == replace(once, notes=())
+    assert remove_json(once.text, entries, once.made) == text
