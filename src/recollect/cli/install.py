@@ -29,7 +29,7 @@ _Dry = Annotated[bool, typer.Option("--dry-run", help="Only show what would chan
 def install(
     client: Annotated[
         str | None,
-        typer.Argument(metavar="[CLIENT]", help="Which one. Default: list them all.", autocompletion=complete_clients),
+        typer.Argument(metavar="CLIENT", help="Which one. Default: list them all.", autocompletion=complete_clients),
     ] = None,
     yes: _Yes = False,
     dry_run: _Dry = False,

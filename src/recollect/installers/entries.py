@@ -84,7 +84,7 @@ def is_hook(value: object, call: str) -> bool:
 def add_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) -> Edited:
     """Bring the entries in; a text that has them all comes back as it is."""
     entries, made = tuple(entries), tuple(made)
-    if _has_all(parse(text), entries):
+    if _has_all(_parse(text, entries), entries):
         return Edited(text, made)
     text = remove_json(text, entries, made)
     new: list[Path] = []
@@ -92,7 +92,7 @@ def add_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) -> 
     for entry in entries:
         if isinstance(entry, Hook):
             added = add_element(text, entry.path, entry.value)
-        elif find(parse(text), entry.path) is None:
+        elif find(_parse(text, [entry]), entry.path) is None:
             added = add_member(text, entry.path, entry.value)
         else:
             if isinstance(entry, Server):
@@ -107,7 +107,7 @@ def remove_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) 
     """Take the entries out, last first, then what had been made for them and holds nothing else."""
     made = tuple(made)
     for entry in reversed(tuple(entries)):
-        document = parse(text)
+        document = _parse(text, [entry])
         found = find(document, entry.path)
         if found is None:
             continue
@@ -125,7 +125,8 @@ def remove_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) 
 
 def has_json(text: str, entries: Iterable[Entry]) -> bool:
     """Tell whether any of the entries is there."""
-    document = parse(text)
+    entries = tuple(entries)
+    document = _parse(text, entries)
     return any(_has(document, entry, exactly=False) for entry in entries if not isinstance(entry, Needed))
 
 
@@ -158,9 +159,14 @@ def quote(program: str) -> str:
     return f'"{program}"'
 
 
+def _parse(text: str, entries: Iterable[Entry]) -> Document:
+    """Read as much of a text as the entries are in: Claude Code keeps megabytes beside its servers."""
+    return parse(text, {entry.path[0] for entry in entries})
+
+
 def _remove_hook(text: str, entry: Hook) -> str:
     """Take a hook out of its list, and out of a group that someone moved it into."""
-    document = parse(text)
+    document = _parse(text, [entry])
     found = find(document, entry.path)
     listed = document.data(found) if found is not None else None
     for place, value in reversed(list(enumerate(listed))) if isinstance(listed, list) else ():

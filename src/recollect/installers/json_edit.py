@@ -55,21 +55,21 @@ def find(document: Document, path: Place) -> Node | None:
 
 
 def remove_member(text: str, path: Path) -> str:
-    document = parse(text)
+    document = parse(text, path[:1])
     box = find(document, path[:-1])
     place = None if box is None else box.find(path[-1])
     return text if box is None or place is None else _cut(document, box, place)
 
 
 def remove_element(text: str, path: Place, place: int) -> str:
-    document = parse(text)
+    document = parse(text, [str(step) for step in path[:1]])
     box = find(document, path)
     return text if box is None else _cut(document, box, place)
 
 
 def remove_if_empty(text: str, path: Path) -> str:
     """Take out an object or array that holds nothing any more, not even a comment."""
-    document = parse(text)
+    document = parse(text, path[:1])
     box = find(document, path)
     if box is None or box.kind not in {"{", "["} or box.items:
         return text
@@ -83,7 +83,7 @@ def remove_if_empty(text: str, path: Path) -> str:
 
 
 def _add(text: str, path: Path, key: str | None, value: object) -> Added:
-    document = parse(text)
+    document = parse(text, path[:1])
     node = document.root
     if node is None:
         # Below a mark of the encoding, above whatever comments there are.

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -25,6 +26,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 BOM: Final = "\ufeff"
+_DECODER: Final = json.JSONDecoder()
 
 # What may come next; where a comma, a key or an item may, the end of what is open may too.
 _ONLY: Final = "the whole value"
@@ -103,8 +105,9 @@ class Document:
         return json.loads(self.text[token.start : token.end])
 
 
-def parse(text: str) -> Document:
-    reader = _Reader(text, _scan(text))
+def parse(text: str, within: Collection[str] | None = None) -> Document:
+    """Read a text; of an object, only what is in these members, each other one counting as one piece."""
+    reader = _Reader(text, _scan(text, within))
     for place, token in enumerate(reader.tokens):
         if token.kind not in _GAPS and not (reader.take_mark(place, token) or reader.take_value(place, token)):
             raise NotJson(text, token.start)
@@ -159,17 +162,36 @@ class _Reader:
         return True
 
 
-def _scan(text: str) -> list[Token]:
+def _scan(text: str, within: Collection[str] | None) -> list[Token]:
     place = len(BOM) if text.startswith(BOM) else 0
     tokens = [Token(SPACE, 0, place)] if place else []
+    depth = 0
+    name = skipped = False
     while place < len(text):
         match = _TOKEN.match(text, place)
         if match is None:
             raise NotJson(text, place)
-        kind = match.lastgroup or ""
-        tokens.append(Token(match.group() if kind == "mark" else kind, place, match.end()))
-        place = match.end()
+        kind, end = match.lastgroup or "", match.end()
+        if kind == "mark":
+            kind = match.group()
+            if kind in {"{", "["} and skipped:
+                kind, end = _skip(text, place, kind, end)
+            depth += (kind in {"{", "["}) - (kind in {"}", "]"})
+        elif kind == STRING and depth == 1:
+            name = within is not None and json.loads(match.group()) not in within
+        if kind not in _GAPS:
+            skipped = kind == ":" and depth == 1 and name
+        tokens.append(Token(kind, place, end))
+        place = end
     return tokens
+
+
+def _skip(text: str, place: int, kind: str, end: int) -> tuple[str, int]:
+    """Take a value in one piece, which is a hundred times faster, if it is plain JSON."""
+    try:
+        return ATOM, _DECODER.raw_decode(text, place)[1]
+    except (ValueError, RecursionError):
+        return kind, end
 
 
 def _inside(box: Node) -> str:
