@@ -1,12 +1,14 @@
-"""Settings as people have them, and pictures of folders to compare."""
+"""Settings as people have them, installing into them, and pictures of folders to compare."""
 
 import json
 import os
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from recollect.installers.client import Client
+from recollect.installers.files import apply
 from recollect.installers.folders import Folders
+from recollect.installers.plan import plan_install, plan_uninstall
 
 PROGRAM: Final = "/opt/tools/bin/recollect"
 
@@ -132,3 +134,22 @@ def picture(root: str) -> dict[str, tuple[int, bytes | str | None]]:
                     content = file.read()
             found[os.path.relpath(path, root)] = (mode, content)
     return found
+
+
+def install(client: Client, folders: Folders) -> int:
+    """Install, and give how many files changed."""
+    plan = plan_install(client, folders.installed)
+    apply(plan.all_changes)
+    return len(plan.changes)
+
+
+def uninstall(client: Client, folders: Folders) -> int:
+    """Uninstall, and give how many files changed."""
+    plan = plan_uninstall(client, folders.installed)
+    apply(plan.all_changes)
+    return len(plan.changes)
+
+
+def read_json(path: str) -> Any:  # noqa: ANN401
+    with open(path, encoding="utf-8-sig") as file:
+        return json.load(file)
