@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, get_args
 
 from hypothesis import strategies as st
 
@@ -24,7 +24,7 @@ any_text = st.text(st.characters(exclude_categories=()))
 labels = st.text(max_size=LABEL_LIMIT, min_size=1).filter(lambda text: text.strip() and "\0" not in text)
 moments = st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30), timezones=st.just(UTC))  # noqa: DTZ001
 ids = st.builds(make_id, st.integers(0, (1 << 48) - 1), st.integers(0, (1 << 74) - 1))
-actions: st.SearchStrategy[Action] = st.sampled_from(("remembered", "edited", "forgotten", "restored"))
+actions: st.SearchStrategy[Action] = st.sampled_from(get_args(Action))
 
 memories = st.builds(
     Memory,

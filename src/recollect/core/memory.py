@@ -28,7 +28,7 @@ LARGEST_PLACE: Final = (1 << 31) - 1
 LAST_YEAR: Final = 9999
 """No time in it is taken: a later change must still find a later time."""
 
-Action = Literal["remembered", "edited", "forgotten", "restored"]
+Action = Literal["remembered", "edited", "forgotten", "restored", "imported"]
 LinkKind = Literal["supersedes", "resolved-by", "part-of", "see-also"]
 LINK_KINDS: Final[tuple[LinkKind, ...]] = ("supersedes", "resolved-by", "part-of", "see-also")
 

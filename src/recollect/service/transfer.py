@@ -94,7 +94,7 @@ def import_lines(
     _load(store, waiting, outcome, dry_run=dry_run)
     for number, link in links:
         try:
-            outcome.links += _add_link(store, link, coming if dry_run else None)
+            outcome.links += add_link(store, link, coming if dry_run else None)
         except RecollectError as error:
             outcome.problems.append(f"line {number}: {error}")
     return outcome
@@ -112,7 +112,7 @@ def _load(store: Store, waiting: Sequence[tuple[int, list[Memory]]], outcome: Im
             setattr(outcome, result, getattr(outcome, result) + 1)
 
 
-def _add_link(store: Store, link: Link, coming: set[Ref] | None) -> bool:
+def add_link(store: Store, link: Link, coming: set[Ref] | None) -> bool:
     """Add a link, or with what is coming along given, tell whether it would be added."""
     try:
         return store.links.add(link, dry_run=coming is not None)
