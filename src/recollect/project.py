@@ -29,6 +29,17 @@ def identify_project(folder: str) -> str | None:
     return os.path.realpath(root)
 
 
+def find_root(folder: str) -> str | None:
+    """Give the folder that a folder's project begins in."""
+    here = os.path.realpath(folder)
+    while not os.path.exists(os.path.join(here, ".git")):
+        parent = os.path.dirname(here)
+        if parent == here:
+            return None
+        here = parent
+    return here
+
+
 def normalise_remote(url: str) -> str | None:
     """Reduce a remote's address to host and path, so that every way of writing it gives the same name.
 

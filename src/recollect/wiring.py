@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from recollect.core.access import Caller
     from recollect.core.directory import Directory
+    from recollect.core.foreign import Location
     from recollect.core.language_model import Budgets, LanguageModel
     from recollect.resident.listen import Resident
     from recollect.service.server import Server
+    from recollect.service.take_in import TakenIn
     from recollect.stores.postgres.database import Database
     from recollect.stores.postgres.jobs import JobLag
 
@@ -185,6 +187,25 @@ def open_extractor(budgets: "Budgets", config: Config | None = None) -> "Languag
     return LlmExtractor(named, Key(named.key_variable, config.keys.get(named.key_variable, "")), budgets)
 
 
+def import_foreign(memory: Recollect, source: str, path: str, *, project: str | None, dry_run: bool) -> "TakenIn":
+    """Take in what another system keeps at a path; what a secret is found in becomes sensitive."""
+    from recollect.importers.formats import read_source
+    from recollect.secrets.detect import find_secrets
+    from recollect.service.take_in import take_in
+
+    found = read_source(source, path, _locate)
+    return take_in(
+        memory.store,
+        memory.clock,
+        memory.space,
+        source,
+        found,
+        project=project,
+        find_secrets=find_secrets,
+        dry_run=dry_run,
+    )
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -206,6 +227,13 @@ def _project(config: Config) -> str | None:
     from recollect.project import identify_project
 
     return identify_project(config.folder) if config.folder else None
+
+
+def _locate(folder: str) -> "Location":
+    from recollect.core.foreign import Location
+    from recollect.project import find_root, identify_project
+
+    return Location(identify_project(folder), find_root(folder))
 
 
 def consent_to(model: str, config: Config, *, known: bool = False) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, BinaryIO, Final
 import typer
 
 from recollect.cli.errors import PROBLEM
+from recollect.cli.foreign import complete, import_from, suggest
 from recollect.cli.options import Json
 from recollect.core.errors import Refused
 
@@ -38,16 +39,34 @@ def export_all(
 
 
 def import_all(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="An export; `-` is standard input.")],
+    file: Annotated[str, typer.Argument(metavar="PATH|-", help="An export; `-` is standard input.")],
+    *,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="FORMAT", help="What else it is, as docs/howto/import.md lists.", autocompletion=complete
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be taken in.")] = False,
+    project: Annotated[str | None, typer.Option("--project", "-p", help="With --from: put all into this one.")] = None,
+    general: Annotated[bool, typer.Option("--general", "-g", help="With --from: put all into no project.")] = False,
     json: Json = False,
 ) -> None:
-    """Take in an export. Doing it twice changes nothing; what cannot be taken in is reported."""
+    """Take in an export, or another system's memories. Doing it twice changes nothing; what is left is reported."""
     from recollect.cli.progress import show_reading
     from recollect.wiring import open_recollect
 
-    with opened(file) as source, open_recollect() as memory, show_reading(source) as advance:
-        outcome = memory.import_lines(read_lines(source, advance), dry_run=dry_run)
+    if source is not None:
+        import_from(source, file, project=project, general=general, dry_run=dry_run, as_json=json)
+        return
+    if project is not None or general:
+        raise typer.BadParameter("--project and --general need --from: an export knows where its memories belong.")
+    try:
+        with opened(file) as opened_file, open_recollect() as memory, show_reading(opened_file) as advance:
+            outcome = memory.import_lines(read_lines(opened_file, advance), dry_run=dry_run)
+    except Refused:
+        suggest(file)
+        raise
     if json:
         from recollect.cli.as_json import write_json
 
