@@ -8,7 +8,7 @@
 | RECOLLECT_RERANKER     | the cross-encoder for the setting `rerank`           | none           |
 | RECOLLECT_EXTRACTOR    | the language model that may read concepts            | none           |
 | RECOLLECT_SPACE        | the space to write to and recall from                | personal       |
-| RECOLLECT_PROJECT      | the project to stand in; empty for none              | from git       |
+| RECOLLECT_PROJECT      | the project to stand in; empty for none              | git, or folder |
 | RECOLLECT_DATABASE_URL | the server's Postgres: postgresql://USER@HOST/NAME   |                |
 | RECOLLECT_WORKER_DATABASE_URL | the same for workers, past a pooler           | the one above  |
 | OTEL_EXPORTER_OTLP_ENDPOINT | where the server's traces go                    | nowhere        |

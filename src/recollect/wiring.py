@@ -41,6 +41,7 @@ def open_recollect(config: Config | None = None) -> Recollect:
         project=_project(config),
         gates=gates,
         reranker=_open_reranker(config),
+        settle=lambda: _settle(config),
     )
 
 
@@ -227,6 +228,14 @@ def _project(config: Config) -> str | None:
     from recollect.project import identify_project
 
     return identify_project(config.folder) if config.folder else None
+
+
+def _settle(config: Config) -> None:
+    """Have the project that one stands in keep its name, if it is known by its folder."""
+    if config.project is None and config.folder:
+        from recollect.project import keep_name
+
+        keep_name(config.folder)
 
 
 def _locate(folder: str) -> "Location":

@@ -121,10 +121,10 @@ def test_a_repository_without_a_remote_is_its_folder(tmp_path: Path) -> None:
     assert _project(repository) == _project(repository / "inside") == _project(tmp_path / "link") == expected
 
 
-def test_no_repository_no_project(tmp_path: Path) -> None:
-    """A folder outside any repository, or one that is not there, belongs to no project."""
-    assert _project(tmp_path) is None
-    assert _project(tmp_path / "missing") is None
+def test_no_repository_is_its_folder(tmp_path: Path) -> None:
+    """A folder outside any repository, there or not, is known by its path."""
+    assert _project(tmp_path) == os.path.realpath(tmp_path)
+    assert _project(tmp_path / "missing") == os.path.realpath(tmp_path / "missing")
 
 
 @pytest.mark.parametrize("remote", [None, "git@github.com:owner/name.git"])
@@ -186,6 +186,9 @@ def test_origin_goes_before_other_remotes(tmp_path: Path) -> None:
         '[remote "origin"]\n\tURL = https://github.com/owner/name.git\n',
         '[Remote "origin"]\n\turl = https://github.com/owner/name.git\n',
         '[remote "origin"] url = https://github.com/owner/name.git\n',
+        '[remote "origin"]\n\turl = https://github.com/\\\nowner/name.git\n',
+        '[remote "origin"]\n\turl = "https://github.com"/owner/"name".git\n',
+        '[remote "o\\rigin"]\n\turl = https://github.com/owner/name.git\n',
     ],
 )
 def test_the_config_is_read_as_git_reads_it(tmp_path: Path, config: str) -> None:

@@ -61,7 +61,8 @@ def heading(memory: Memory) -> str:
 def project_name(project: str) -> str:
     """Give a project's name as its people call it: without the host, or the folder it lies in."""
     head, _, rest = project.partition("/")
-    return rest if head and rest else project.rpartition("/")[2] or project
+    is_folder = not head or head.endswith(":")
+    return project.rpartition("/")[2] or project if is_folder else rest or project
 
 
 def where(scope: Scope) -> str:

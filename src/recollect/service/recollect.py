@@ -62,6 +62,8 @@ class Recollect:
     """Further spaces to look in, besides the one that is written to."""
     reading_seconds: float = 0.0
     """How long `recall` may read concepts of what waits, where nobody else does: in a program of one's own."""
+    settle: Callable[[], None] = lambda: None
+    """Called once something of the project one stands in is remembered: it then keeps its name."""
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -103,7 +105,10 @@ class Recollect:
 
     def keep(self, memory: Memory) -> tuple[Memory, bool]:
         """Keep a memory that was made elsewhere; say whether it is new. The same again gives what is there."""
-        return remembering.remember(self.store, memory)
+        kept, is_new = remembering.remember(self.store, memory)
+        if is_new and kept.project is not None and kept.project == self.project:
+            self.settle()
+        return kept, is_new
 
     def query(self, text: str, **how: Unpack[How]) -> Query:
         """Put a question, to be answered by `answer` or looked into by `why_not`."""
