@@ -194,17 +194,28 @@ def import_foreign(memory: Recollect, source: str, path: str, *, project: str | 
     from recollect.secrets.detect import find_secrets
     from recollect.service.take_in import take_in
 
-    found = read_source(source, path, _locate)
-    return take_in(
+    folders: list[str] = []
+
+    def locate(folder: str) -> "Location":
+        folders.append(folder)
+        return _locate(folder)
+
+    outcome = take_in(
         memory.store,
         memory.clock,
         memory.space,
         source,
-        found,
+        read_source(source, path, locate),
         project=project,
         find_secrets=find_secrets,
         dry_run=dry_run,
     )
+    if not dry_run:
+        from recollect.project import keep_name
+
+        for folder in folders:
+            keep_name(folder)
+    return outcome
 
 
 def _now() -> datetime:

@@ -1,6 +1,7 @@
 """`import --from` as a person uses it: look first, then take in, and be told what was left and why."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,21 @@ def test_where_it_belongs_is_said(cli: CommandLine) -> None:
     assert {each["project"] for each in cli.data("list")["memories"]} == {None}
     assert "exclude each other" in cli.run("import", MEM0, "--from", "mem0", "-p", "x", "-g", code=2).stderr
     assert "need --from" in cli.run("import", MEM0, "--general", code=2).stderr
+
+
+def test_sections_belong_to_the_project_of_their_file(cli: CommandLine, tmp_path: Path) -> None:
+    """Wherever one stands, and also after the repository was moved; a dry run leaves no trace in it."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / "AGENTS.md").write_text("# Testing\n\nRun all of them.")
+    cli.say("import", str(folder / "AGENTS.md"), "--from", "markdown", "--dry-run")
+    assert not (folder / ".git" / "recollect").exists()
+    cli.say("import", str(folder / "AGENTS.md"), "--from", "markdown")
+    assert [each["project"] for each in cli.data("list", "--everywhere")["memories"]] == [str(folder)]
+    moved = folder.rename(tmp_path / "moved")
+    again = cli.say("import", str(moved / "AGENTS.md"), "--from", "markdown")
+    assert again == "Added 0 memories; 0 updated, 1 unchanged, 0 new links.\n"
 
 
 def test_a_secret_is_kept_from_agents_and_from_the_screen(cli: CommandLine, tmp_path: Path) -> None:

@@ -224,6 +224,31 @@ def test_no_text_at_all_crashes_the_readers_of_markdown(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("heading", "path"),
+    [
+        ("# One", ("One",)),
+        ("## One ##", ("One",)),
+        ("### C# and F#", ("C# and F#",)),
+        ("#\tOne  ", ("One",)),
+        ("# #", ("…",)),
+        ("#One", ()),
+        ("    # One", ()),
+        ("####### One", ()),
+    ],
+)
+def test_what_is_a_heading_and_what_it_says(heading: str, path: tuple[str, ...]) -> None:
+    """As in Markdown: one to six marks and a space, closed or not; anything else is text."""
+    assert list(cut_sections(f"{heading}\ntext"))[-1].path == path
+
+
+@pytest.mark.parametrize("line", ["a" + " " * 200_000 + "b", "# a" + " " * 200_000 + "b", "# a" + " #" * 100_000 + "b"])
+def test_lines_made_to_take_long_do_not(line: str) -> None:
+    """A line of any length is read in time that grows no faster than it does."""
+    assert split_front_matter(f"---\n{line}\n---\n")[0] == {}
+    assert len(list(cut_sections(line))) == 1 + line.startswith("#")
+
+
+@pytest.mark.parametrize(
     ("line", "said"),
     [
         ("key: value", "value"),

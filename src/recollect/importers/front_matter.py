@@ -10,9 +10,7 @@ from typing import Final
 Value = str | list[str] | dict[str, str]
 
 _FENCED: Final = re.compile(r"\A---[ \t]*\n(?P<inside>.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_PAIR: Final = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<key>[^\s:#'\"\[\]{},-][^:\n]*?)[ \t]*:(?:[ \t]+(?P<value>.*)|[ \t]*)$"
-)
+_PAIR: Final = re.compile(r"^(?P<indent>[ \t]*)(?P<key>[^\s:#'\"\[\]{},-][^:\n]*):(?P<value>[ \t].*)?$")
 _ITEM: Final = re.compile(r"^[ \t]*-[ \t]+(?P<value>.+)$")
 _BLOCK: Final = re.compile(r"^[>|][+-]?\d?$")
 _PIECE: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,\s][^,]*")

@@ -6,7 +6,7 @@ from typing import Final
 
 from recollect.values import value
 
-_HEADING: Final = re.compile(r"^ {0,3}(?P<marks>#{1,6})[ \t]+(?P<words>.*?)(?:[ \t]+#+)?[ \t]*$")
+_HEADING: Final = re.compile(r"^ {0,3}(?P<marks>#{1,6})[ \t](?P<words>.*)$")
 _FENCE: Final = re.compile(r"^[ \t]*(?P<fence>```|~~~)")
 BETWEEN: Final = " > "
 
@@ -39,6 +39,12 @@ def cut_sections(text: str) -> Iterator[Section]:
         yield Section(tuple(path.values()), "\n".join(lines).strip("\n").rstrip())
         depth = len(heading["marks"])
         path = {level: words for level, words in path.items() if level < depth}
-        path[depth] = heading["words"].strip() or "…"
+        path[depth] = _drop_closing(heading["words"].strip()) or "…"
         lines = []
     yield Section(tuple(path.values()), "\n".join(lines).strip("\n").rstrip())
+
+
+def _drop_closing(words: str) -> str:
+    """Give a heading without the marks that may close it: `## Testing ##`."""
+    bare = words.rstrip("#")
+    return bare.rstrip() if bare != words and bare[-1:] in {"", " ", "\t"} else words
