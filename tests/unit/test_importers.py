@@ -402,6 +402,10 @@ def test_claude_memory_mcp_from_its_database(memory: Recollect, tmp_path: Path) 
 def test_the_source_is_only_read(memory: Recollect, tmp_path: Path) -> None:
     """An import leaves no trace at its source: every file has the bytes it had, and there is no other."""
     shutil.copytree(SAMPLES, tmp_path / "samples", symlinks=True)
+    schema = "CREATE TABLE memories (id INTEGER PRIMARY KEY, content TEXT, expanded_keywords TEXT)"
+    database = _sqlite(tmp_path / "samples" / "memory.db", schema, [{"content": "text"}])
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
 
     def everything() -> dict[str, bytes]:
         files = [Path(here, name) for here, _, names in os.walk(tmp_path / "samples") for name in names]
@@ -410,4 +414,16 @@ def test_the_source_is_only_read(memory: Recollect, tmp_path: Path) -> None:
     before = everything()
     for name, path in PATHS.items():
         import_sample(memory, name, tmp_path / "samples" / path)
+    assert import_sample(memory, "claude-memory-mcp", database).count("added") == 1
     assert everything() == before
+
+
+def test_a_database_that_is_in_use_is_read_as_it_is(memory: Recollect, tmp_path: Path) -> None:
+    """What its program wrote last is read too, while it goes on."""
+    schema = "CREATE TABLE memories (id INTEGER PRIMARY KEY, content TEXT, expanded_keywords TEXT)"
+    database = _sqlite(tmp_path / "memory.db", schema, [{"content": "first"}])
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("INSERT INTO memories (content) VALUES ('second')")
+        connection.commit()
+        assert import_sample(memory, "claude-memory-mcp", database).count("added") == 2

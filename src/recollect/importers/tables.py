@@ -1,5 +1,6 @@
 """Reads a table of another system's SQLite file, without writing to it."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,11 +11,9 @@ from recollect.core.errors import Refused
 
 
 def read_table(path: str, table: str) -> Iterator[dict[str, Any]]:
-    """Give the rows of a table by their columns; a file that has no such table has no rows."""
+    """Give the rows of a table by their columns."""
     try:
         with closing(_open(path)) as connection:
-            if table not in _tables(connection):
-                return
             rows = connection.execute(f'SELECT * FROM "{table}" ORDER BY rowid')
             names = [column[0] for column in rows.description]
             yield from (dict(zip(names, row, strict=True)) for row in rows)
@@ -31,11 +30,9 @@ def columns_of(path: str, table: str) -> frozenset[str]:
 
 
 def _open(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
+    # Merely reading leaves files beside one that nobody has open, unless SQLite is told that it does not change.
+    how = "mode=ro" if os.path.exists(f"{path}-wal") else "immutable=1"
+    connection = sqlite3.connect(f"file:{quote(path)}?{how}", uri=True)
     # Text that is not UTF-8 is told from the rest by what it cannot be decoded to.
     connection.text_factory = lambda octets: octets.decode("utf-8", "surrogateescape")
     return connection
-
-
-def _tables(connection: sqlite3.Connection) -> set[str]:
-    return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
