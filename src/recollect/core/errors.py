@@ -9,6 +9,7 @@ RecollectError
 ├── TooMany              more than is let through at a time: wait a little
 ├── Ambiguous            a short id that fits several memories
 ├── Conflict             the memory changed since it was read, or the id is taken
+├── SecretsUnchecked     nothing can tell whether there are secrets in a text
 ├── BadQuery             a recall that cannot be asked
 ├── BadSetting           a setting that does not exist or cannot have this value
 ├── LegError             a leg cannot answer and is left out
@@ -61,6 +62,10 @@ class Ambiguous(RecollectError):
 
 
 class Conflict(RecollectError):
+    pass
+
+
+class SecretsUnchecked(RecollectError):
     pass
 
 
