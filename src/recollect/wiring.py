@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from recollect.core.foreign import Location
     from recollect.core.language_model import Budgets, LanguageModel
     from recollect.resident.listen import Resident
+    from recollect.core.learning import Learner
+    from recollect.extractors.llm import LlmExtractor
     from recollect.service.server import Server
     from recollect.service.take_in import TakenIn
     from recollect.stores.postgres.database import Database
@@ -177,7 +179,15 @@ def open_embedder(model: str, config: Config | None = None, *, allow_download: b
 
 def open_extractor(budgets: "Budgets", config: Config | None = None) -> "LanguageModel | None":
     """Open the language model that may read concepts, if the configuration names one: by default none does."""
-    config = read_config() if config is None else config
+    return _open_llm(budgets, read_config() if config is None else config)
+
+
+def open_learner(budgets: "Budgets", config: Config) -> "Learner | None":
+    """Open the same model, to read conversations."""
+    return _open_llm(budgets, config)
+
+
+def _open_llm(budgets: "Budgets", config: Config) -> "LlmExtractor | None":
     if not config.extractor:
         return None
     from recollect.extractors.llm import LlmExtractor

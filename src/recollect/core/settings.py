@@ -66,6 +66,16 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "prompt.floor": Setting(
         1.0, "how much must speak for what a prompt is given: 2 is twice as sure, 0 gives whatever is found", most=10
     ),
+    "learn": Setting(
+        "review",
+        "what becomes of what conversations say: it waits for `recollect review`, is kept directly, or is not read",
+        choices=("review", "directly", "off"),
+    ),
+    "learn-by": Setting(
+        "rules",
+        "what reads conversations: rules, or the language model of RECOLLECT_EXTRACTOR within its budget",
+        choices=("rules", "llm"),
+    ),
     "length-limit": Setting(DEFAULT_LENGTH_LIMIT, "most characters of a memory", least=100, most=1_000_000),
 }
 CONSTANTS: Final[Mapping[str, Setting]] = {

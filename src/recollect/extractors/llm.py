@@ -13,6 +13,8 @@ from typing import Any, Final
 from recollect.core.concepts import Extraction, Unread
 from recollect.core.errors import BudgetSpent, ExtractorBusy, ExtractorError, ReadingRefused
 from recollect.core.language_model import Budgets
+from recollect.core.learning import Candidate, Turn
+from recollect.extractors.conversation import LEARN, TOKENS, read_candidates, word_turns
 from recollect.extractors.naming import LlmName
 from recollect.extractors.prompt import (
     COMPARE,
@@ -56,6 +58,10 @@ class LlmExtractor:
         except ReadingRefused:
             return False
 
+    def learn(self, turns: Sequence[Turn], seconds: float) -> list[Candidate]:
+        """Have a conversation read, in one call."""
+        return read_candidates(self._ask(LEARN, word_turns(turns), TOKENS, seconds), turns)
+
     def _read(self, texts: Sequence[str]) -> list[Extraction | Unread]:
         """Have a batch read, or where that fails as a whole each note alone: one must not hold up the others."""
         try:
@@ -69,7 +75,7 @@ class LlmExtractor:
             return [Unread(reason)]
         return [read for text in texts for read in self._read([text])]
 
-    def _ask(self, instructions: str, content: str, most_tokens: int) -> str:
+    def _ask(self, instructions: str, content: str, most_tokens: int, seconds: float = SECONDS_A_CALL) -> str:
         """Give the text that the model answers with."""
         body = {
             "model": self._model,
@@ -78,7 +84,7 @@ class LlmExtractor:
             "max_tokens": most_tokens,
             "response_format": {"type": "json_object"},
         }
-        answer = self._transport.post(body, SECONDS_A_CALL, self._within_budget(most_tokens))
+        answer = self._transport.post(body, seconds, self._within_budget(most_tokens))
         try:
             return self._text_of(answer)
         except (AttributeError, LookupError, TypeError):

@@ -1,0 +1,94 @@
+"""Two short texts compared: whether they say the same, and whether one seems to contradict the other. Pure.
+
+Compared are analysed terms, and apart from them what makes another statement of the same words: numbers, names, and a
+negation. "Deploys run on Tuesdays" and "on Thursdays" share all but one term, and are not the same.
+"""
+
+import re
+from hashlib import blake2b
+from typing import Final
+
+from recollect.core.analysis import analyse
+from recollect.values import value
+
+SAME: Final = 0.8
+"""The least part of a statement's terms that another must have to say it too."""
+ABOUT: Final = 0.5
+"""The least part of the shorter statement's terms that two must share to be about the same thing."""
+_LEAST_SHARED: Final = 2
+_MOST_REPLACED: Final = 3
+"""Terms in place of which a statement that contradicts another has other ones: more is another subject."""
+_DIGEST_BYTES: Final = 16
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+_NAMED: Final = re.compile(r"(?<![.!?:] )(?<!^)\b(?:[A-Z]\w+|\w+[_./-]\w[\w./-]*|\w*\d\w*|\w+[A-Z]\w*)")
+_NEGATION: Final = re.compile(
+    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|cannot|neither|nor|no longer|stop|avoid|\w+n['\u2019]t)\b"
+)
+_CONTRASTED: Final = re.compile(r"(?i)(?:,? (?:and |but )?(?:not|never|rather than|instead of)\b[^.;]*)")
+"""What a statement sets itself against: it says what is not, and so is no part of what is."""
+
+
+@value
+class Statement:
+    terms: frozenset[str]
+    """What it says is so."""
+    telling: frozenset[str]
+    """Those of its terms that are numbers, names and identifiers."""
+    negated: bool
+    rejected: frozenset[str] = frozenset()
+    """Terms of what it says is not so, in place of what is: "5433, not 5432"."""
+
+
+def digest(text: str) -> bytes:
+    """Give what texts have in common that differ in case, marks and blanks only."""
+    words = " ".join(_WORD.findall(text.casefold().replace("\u2019", "'")))
+    return blake2b(words.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+
+
+def read_statement(text: str) -> Statement:
+    positive = _CONTRASTED.sub("", text)
+    contrast = " ".join(each.group() for each in _CONTRASTED.finditer(text))
+    terms = frozenset(analyse(positive))
+    named = frozenset(term for name in _NAMED.findall(positive) for term in analyse(name))
+    digits = frozenset(term for term in terms if any(map(str.isdigit, term)))
+    return Statement(
+        terms=terms,
+        telling=(named & terms) | digits,
+        negated=_NEGATION.search(positive) is not None,
+        rejected=frozenset(analyse(contrast)) - terms,
+    )
+
+
+def adds_nothing(new: Statement, known: Statement) -> bool:
+    """Whether all that a statement says is said by a known one."""
+    if not new.terms or new.negated != known.negated or not new.telling <= known.terms:
+        return False
+    return len(new.terms & (known.terms | known.rejected)) >= SAME * len(new.terms)
+
+
+def says_same(one: Statement, other: Statement) -> bool:
+    """Whether each adds nothing to the other."""
+    return adds_nothing(one, other) and adds_nothing(other, one)
+
+
+def contradicts(one: Statement, other: Statement) -> bool:
+    """Whether two statements seem to say different things of the same: another value, or the opposite."""
+    shared = one.terms & other.terms
+    if len(shared) < _LEAST_SHARED or len(shared) < ABOUT * min(len(one.terms), len(other.terms)):
+        return False
+    ours, theirs = one.terms - shared, other.terms - shared
+    if max(len(ours), len(theirs)) > _MOST_REPLACED:
+        return False
+    if one.negated != other.negated:
+        return len(shared) >= SAME * min(len(one.terms), len(other.terms))
+    if (one.rejected & theirs) or (other.rejected & ours):
+        return True
+    return bool(ours & one.telling and theirs & other.telling) and _kinds(ours & one.telling) == _kinds(
+        theirs & other.telling
+    )
+
+
+def _kinds(terms: frozenset[str]) -> bool:
+    """Whether any of some telling terms is a number: a value is replaced by one of its kind."""
+    return any(any(map(str.isdigit, term)) for term in terms)

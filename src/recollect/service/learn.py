@@ -1,0 +1,160 @@
+"""What was said in a conversation -> what is new in it -> the review queue, or memories, by the owner's choice.
+
+Nothing is learned in which a secret is found, or that is known, waits, or was learned before, whatever became of it.
+What seems to contradict a memory names it, and waits for its owner in any case: nothing is superseded in silence.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final
+
+from recollect.core.errors import ExtractorError, LegError
+from recollect.core.hits import Ref
+from recollect.core.learning import LEARNED, Candidate, Learner, Turn, learn_from_turns
+from recollect.core.memory import Memory
+from recollect.core.query import Query
+from recollect.core.review import Pending, Queue
+from recollect.core.statements import Statement, adds_nothing, contradicts, read_statement
+from recollect.service.recollect import Recollect
+from recollect.values import value
+
+FindSecrets = Callable[[str], Collection[str]]
+"""Gives the kinds of secrets in a text."""
+
+NEAREST: Final = 20
+"""Memories with most words in common that a candidate is compared with."""
+_NEAREST_SECONDS: Final = 2.0
+_MODEL_SECONDS: Final = 8.0
+
+
+@value
+class Learned:
+    """What came of a conversation."""
+
+    waiting: tuple[Pending, ...] = ()
+    kept: tuple[Memory, ...] = ()
+    secret: int = 0
+    """What was left alone because there is a secret in it."""
+    known: int = 0
+    """What was known, or learned before."""
+
+
+def learn(
+    memory: Recollect,
+    queue: Queue,
+    turns: Sequence[Turn],
+    find_secrets: FindSecrets,
+    *,
+    session: str | None = None,
+    given: Sequence[Ref] = (),
+    learner: Learner | None = None,
+) -> Learned:
+    """Learn from turns. `given` is what the session was given, `learner` the model that reads if one is to."""
+    how = memory.settings().choice("learn")
+    if how == "off":
+        return Learned()
+    candidates = _by_model(memory, learner, turns, find_secrets) if learner else learn_from_turns(turns)
+    told = [_Known(each) for each in memory.store.memories.get(given).values()] if given else []
+    waiting = [read_statement(each.content) for each in queue.waiting(memory.space)]
+    longest = memory.settings().whole("length-limit")
+    pending: list[Pending] = []
+    kept: list[Memory] = []
+    secret = known = 0
+    for candidate in candidates:
+        if find_secrets(candidate.content) or find_secrets(candidate.context):
+            secret += 1
+            continue
+        statement = read_statement(candidate.content)
+        near = [*told, *map(_Known, _nearest(memory, candidate.content))]
+        is_known = any(adds_nothing(statement, each.statement) for each in near) or any(
+            adds_nothing(statement, each) for each in waiting
+        )
+        if is_known or len(candidate.content) > longest or queue.has_learned(memory.space, candidate.content):
+            known += 1
+            continue
+        replaced = next((each.memory for each in near if contradicts(statement, each.statement)), None)
+        made = _pending(memory, candidate, session, replaced)
+        if how == "directly" and replaced is None:
+            kept.append(accept(memory, made))
+            queue.add(made, "accepted")
+        elif queue.add(made):
+            pending.append(made)
+            waiting.append(statement)
+    return Learned(tuple(pending), tuple(kept), secret, known)
+
+
+def accept(memory: Recollect, pending: Pending, content: str | None = None) -> Memory:
+    """Make a memory of what was learned."""
+    return memory.remember(
+        pending.content if content is None else content,
+        category=pending.category,
+        tags=(LEARNED,),
+        importance=pending.importance,
+        project=pending.project,
+        session=pending.session,
+    )
+
+
+class _Known:
+    __slots__ = ("memory", "statement")
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory: Final = memory
+        self.statement: Final[Statement] = read_statement(memory.content)
+
+
+def _pending(memory: Recollect, candidate: Candidate, session: str | None, replaced: Memory | None) -> Pending:
+    now = memory.clock()
+    return Pending(
+        id=memory.make_id(now),
+        at=now,
+        space=memory.space,
+        content=candidate.content,
+        category=candidate.category,
+        importance=candidate.importance,
+        rule=candidate.rule,
+        project=memory.project,
+        session=session or None,
+        supersedes=replaced.id if replaced and replaced.space == memory.space else None,
+    )
+
+
+def _nearest(memory: Recollect, text: str) -> list[Memory]:
+    """Give the memories in scope that have most words in common with a text."""
+    query = Query(text, memory.scope(), limit=NEAREST)
+    with memory.store.reading(query):
+        for leg in memory.store.legs:
+            if leg.name == "lexical":
+                found = [hit.ref for hit in leg.search(query, NEAREST, _NEAREST_SECONDS)]
+                by_ref = memory.store.memories.get(found)
+                return [by_ref[ref] for ref in found if ref in by_ref]
+    raise LegError("This store has no leg that finds by words, so nothing can be said to be new.")
+
+
+def _by_model(memory: Recollect, learner: Learner, turns: Sequence[Turn], find_secrets: FindSecrets) -> list[Candidate]:
+    """Have a model read what may leave; one that may not or cannot answer has learned nothing."""
+    may_leave = [turn for turn in turns if turn.role != "injected" and not _is_private(memory, turn, find_secrets)]
+    if not any(turn.role == "user" for turn in may_leave):
+        return []
+    try:
+        return learner.learn(may_leave, _MODEL_SECONDS)
+    except ExtractorError:
+        return []
+
+
+def _is_private(memory: Recollect, turn: Turn, find_secrets: FindSecrets) -> bool:
+    """Whether a turn holds a secret, or repeats what a sensitive memory says."""
+    if find_secrets(turn.text):
+        return True
+    return any(adds_nothing(read_statement(each.content), _said(turn)) for each in _sensitive_near(memory, turn))
+
+
+def _said(turn: Turn) -> Statement:
+    said = read_statement(turn.text)
+    # Whether a whole turn is negated means nothing.
+    return Statement(said.terms | said.rejected, frozenset(), negated=False)
+
+
+def _sensitive_near(memory: Recollect, turn: Turn) -> Iterator[Memory]:
+    for each in _nearest(memory, turn.text):
+        if each.sensitive:
+            yield each
