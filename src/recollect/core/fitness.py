@@ -9,6 +9,8 @@ Rule = Literal["request", "preference", "decision", "correction", "finding", "mo
 
 FEWEST_WORDS: Final = 4
 FEWEST_TERMS: Final = 3
+_FEWEST_ASKED_FOR: Final = 2
+"""Terms of what somebody asks to be remembered: they know why."""
 LONGEST: Final = 500
 """Characters of a sentence, or of two: more is a text that somebody pasted."""
 _FEWEST_IN_FINDING: Final = 8
@@ -64,19 +66,20 @@ _TELLING: Final = re.compile(r"\d|[A-Za-z]\w*[_./-]\w|`|\w[A-Z]|(?<=\w )[A-Z]\w"
 def is_fit(text: str, rule: Rule) -> bool:
     """Whether a sentence, or two, may be kept that a rule found."""
     bare = text.strip().rstrip(".! ")
-    if not (_is_sentence(text) and _stands_alone(bare, rule)):
+    if not (_is_sentence(text, rule) and _stands_alone(bare, rule)):
         return False
     if rule == "finding":
         return _is_found_out(text)
     return rule in {"request", "model"} or not (_DOUBTFUL.search(text) or OTHERWISE.match(text))
 
 
-def _is_sentence(text: str) -> bool:
+def _is_sentence(text: str, rule: Rule) -> bool:
     """Whether it is prose that says something, neither too little nor too much of it, and no question."""
     if len(text.split()) < FEWEST_WORDS or len(text) > LONGEST or text.rstrip().endswith(("?", ":", "...", "\u2026")):
         return False
     letters = sum(each.isalpha() or each == " " for each in text)
-    return letters >= _LEAST_LETTERS * len(text) and len(set(analyse(text))) >= FEWEST_TERMS
+    fewest = _FEWEST_ASKED_FOR if rule == "request" else FEWEST_TERMS
+    return letters >= _LEAST_LETTERS * len(text) and len(set(analyse(text))) >= fewest
 
 
 def _stands_alone(text: str, rule: Rule) -> bool:

@@ -110,6 +110,8 @@ def _learn(turn: Turn, before: Role | None) -> Iterator[Candidate]:
             if not sentence.item and (more := _continuation(text, paragraph, place)):
                 whole = f"{whole} {_finish(more)}"
             yield Candidate(whole, _category(rule, text), _IMPORTANCE[rule], rule, context)
+        if paragraph[-1].item:
+            listing = False
 
 
 def _match_user(sentence: str, *, follows_agent: bool) -> Found:

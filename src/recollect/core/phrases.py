@@ -17,7 +17,7 @@ def _one_of(*words: str) -> str:
 
 PRIVATE: Final = re.compile(
     r"\b(?:(?:do not|don't|no need to|never|please not) (?:\w+ ){0,2}?"
-    r"(?:remember|memori[sz]e|note|save|store|keep a note|write (?:this|that|it) down)\b(?! to\b| that\b)"
+    r"(?:remember|memori[sz]e|note|save|store|keep a note|write (?:this|that|it) down)\b(?! to\b)"
     r"|off the record|forget (?:that|this|it) again)",
     re.IGNORECASE,
 )

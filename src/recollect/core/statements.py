@@ -13,11 +13,11 @@ from recollect.values import value
 
 SAME: Final = 0.8
 """The least part of a statement's terms that another must have to say it too."""
-ABOUT: Final = 0.5
-"""The least part of the shorter statement's terms that two must share to be about the same thing."""
 _LEAST_SHARED: Final = 2
 _MOST_REPLACED: Final = 3
-"""Terms in place of which a statement that contradicts another has other ones: more is another subject."""
+"""Terms in place of which a statement that contradicts another has other ones."""
+_MOST_OTHER: Final = 1
+"""Plain words by which two statements about the same may differ besides: more is another subject."""
 _DIGEST_BYTES: Final = 16
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
@@ -25,7 +25,7 @@ _NAMED: Final = re.compile(r"(?<![.!?:] )(?<!^)\b(?:[A-Z]\w+|\w+[_./-]\w[\w./-]*
 _NEGATION: Final = re.compile(
     r"(?i)\b(?:not|no|never|none|nobody|nothing|without|cannot|neither|nor|no longer|stop|avoid|\w+n['\u2019]t)\b"
 )
-_CONTRASTED: Final = re.compile(r"(?i)(?:,? (?:and |but )?(?:not|never|rather than|instead of)\b[^.;]*)")
+_CONTRASTED: Final = re.compile(r"(?i), (?:and |but )?(?:not|never)\b[^.;]*| (?:rather than|instead of)\b[^.;,]*")
 """What a statement sets itself against: it says what is not, and so is no part of what is."""
 
 
@@ -43,7 +43,7 @@ class Statement:
 def digest(text: str) -> bytes:
     """Give what texts have in common that differ in case, marks and blanks only."""
     words = " ".join(_WORD.findall(text.casefold().replace("\u2019", "'")))
-    return blake2b(words.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+    return blake2b((words or text).encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
 
 
 def read_statement(text: str) -> Statement:
@@ -64,7 +64,7 @@ def adds_nothing(new: Statement, known: Statement) -> bool:
     """Whether all that a statement says is said by a known one."""
     if not new.terms or new.negated != known.negated or not new.telling <= known.terms:
         return False
-    return len(new.terms & (known.terms | known.rejected)) >= SAME * len(new.terms)
+    return len(new.terms & known.terms) >= SAME * len(new.terms) and not (new.terms - known.terms) & known.rejected
 
 
 def says_same(one: Statement, other: Statement) -> bool:
@@ -75,20 +75,24 @@ def says_same(one: Statement, other: Statement) -> bool:
 def contradicts(one: Statement, other: Statement) -> bool:
     """Whether two statements seem to say different things of the same: another value, or the opposite."""
     shared = one.terms & other.terms
-    if len(shared) < _LEAST_SHARED or len(shared) < ABOUT * min(len(one.terms), len(other.terms)):
-        return False
     ours, theirs = one.terms - shared, other.terms - shared
-    if max(len(ours), len(theirs)) > _MOST_REPLACED:
+    if _sets_right(one, theirs, shared) or _sets_right(other, ours, shared):
+        return True
+    if len(shared) < _LEAST_SHARED or max(len(ours), len(theirs)) > _MOST_REPLACED:
+        return False
+    if len(ours - one.telling) + len(theirs - other.telling) > _MOST_OTHER:
         return False
     if one.negated != other.negated:
-        return len(shared) >= SAME * min(len(one.terms), len(other.terms))
-    if (one.rejected & theirs) or (other.rejected & ours):
-        return True
-    return bool(ours & one.telling and theirs & other.telling) and _kinds(ours & one.telling) == _kinds(
-        theirs & other.telling
-    )
+        return not (ours & one.telling or theirs & other.telling)
+    values, others = ours & one.telling, theirs & other.telling
+    return bool(values and others) and _has_number(values) == _has_number(others)
 
 
-def _kinds(terms: frozenset[str]) -> bool:
-    """Whether any of some telling terms is a number: a value is replaced by one of its kind."""
+def _sets_right(one: Statement, theirs: frozenset[str], shared: frozenset[str]) -> bool:
+    """Whether a statement says that what another one says besides is not so."""
+    return bool(shared and theirs) and theirs <= one.rejected
+
+
+def _has_number(terms: frozenset[str]) -> bool:
+    """Whether any of some terms is a number: a value is replaced by one of its kind."""
     return any(any(map(str.isdigit, term)) for term in terms)

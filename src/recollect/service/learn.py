@@ -11,6 +11,7 @@ from recollect.core.errors import ExtractorError, LegError
 from recollect.core.hits import Ref
 from recollect.core.learning import LEARNED, Candidate, Learner, Turn, learn_from_turns
 from recollect.core.memory import Memory
+from recollect.core.prose import split_sentences
 from recollect.core.query import Query
 from recollect.core.review import Pending, Queue
 from recollect.core.statements import Statement, adds_nothing, contradicts, read_statement
@@ -71,7 +72,7 @@ def learn(
         if is_known or len(candidate.content) > longest or queue.has_learned(memory.space, candidate.content):
             known += 1
             continue
-        replaced = next((each.memory for each in near if contradicts(statement, each.statement)), None)
+        replaced = next((each.memory for each in near if each.is_contradicted_by(statement)), None)
         made = _pending(memory, candidate, session, replaced)
         if how == "directly" and replaced is None:
             kept.append(accept(memory, made))
@@ -95,11 +96,17 @@ def accept(memory: Recollect, pending: Pending, content: str | None = None) -> M
 
 
 class _Known:
+    """A memory as it is compared: what it says as a whole, and each of its sentences."""
+
     __slots__ = ("memory", "statement")
 
     def __init__(self, memory: Memory) -> None:
         self.memory: Final = memory
         self.statement: Final[Statement] = read_statement(memory.content)
+
+    def is_contradicted_by(self, statement: Statement) -> bool:
+        parts = (part for line in self.memory.content.splitlines() for part in split_sentences(line))
+        return any(contradicts(statement, each) for each in (self.statement, *map(read_statement, parts)))
 
 
 def _pending(memory: Recollect, candidate: Candidate, session: str | None, replaced: Memory | None) -> Pending:
