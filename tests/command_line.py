@@ -15,6 +15,7 @@ from typing import Any
 
 from typer.testing import CliRunner, Result
 
+from making import wait_until
 from recollect.cli.app import app
 
 _LONGEST = 60
@@ -94,6 +95,27 @@ class CommandLine:
         ) as process:
             os.close(its)
             written = _read_all(own)
+            process.wait(_LONGEST)
+        os.close(own)
+        return written.decode().replace("\r\n", "\n")
+
+    def talk(self, *arguments: str, keys: str, prompt: str = " quit", **settings: str) -> str:
+        """Run a command in a terminal, press a key each time that it asks for one, and give all that it showed."""
+        own, its = pty.openpty()
+        environment = self.environment({"TERM": "xterm-256color", "NO_COLOR": "1", **settings})
+        command = [sys.executable, "-m", "recollect", *arguments]
+        with subprocess.Popen(
+            command, stdin=its, stdout=its, stderr=its, cwd=self.home.parent, env=environment
+        ) as process:
+            os.close(its)
+            written = b""
+            for count, key in enumerate(keys, start=1):
+                while written.count(prompt.encode()) < count:
+                    written += os.read(own, 65536)
+                # Whoever waits for a key throws away what was pressed before.
+                wait_until(lambda: not termios.tcgetattr(own)[3] & termios.ICANON)
+                os.write(own, key.encode())
+            written += _read_all(own)
             process.wait(_LONGEST)
         os.close(own)
         return written.decode().replace("\r\n", "\n")

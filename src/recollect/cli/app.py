@@ -23,6 +23,7 @@ from recollect.cli.links import link
 from recollect.cli.look import history, list_memories, show
 from recollect.cli.people import people
 from recollect.cli.recall import recall, why_not
+from recollect.cli.review import review
 from recollect.cli.serve import serve
 from recollect.cli.spaces import spaces
 from recollect.cli.transfer import export_all, import_all
@@ -74,6 +75,7 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
         "graph": graph,
         "forget": forget,
         "undo": undo,
+        "review": review,
     },
     "Carry": {"export": export_all, "import": import_all},
     "Care": {"embed": embed, "stats": stats, "doctor": doctor, "config": config},

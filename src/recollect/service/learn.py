@@ -7,23 +7,21 @@ What seems to contradict a memory names it, and waits for its owner in any case:
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
-from recollect.core.errors import ExtractorError, LegError
+from recollect.core.errors import ExtractorError
 from recollect.core.hits import Ref
-from recollect.core.learning import LEARNED, Candidate, Learner, Turn, learn_from_turns
+from recollect.core.learning import Candidate, Learner, Turn, learn_from_turns
 from recollect.core.memory import Memory
 from recollect.core.prose import split_sentences
-from recollect.core.query import Query
 from recollect.core.review import Pending, Queue
 from recollect.core.statements import Statement, adds_nothing, contradicts, read_statement
+from recollect.service.nearest import nearest
 from recollect.service.recollect import Recollect
+from recollect.service.review import keep
 from recollect.values import value
 
 FindSecrets = Callable[[str], Collection[str]]
 """Gives the kinds of secrets in a text."""
 
-NEAREST: Final = 20
-"""Memories with most words in common that a candidate is compared with."""
-_NEAREST_SECONDS: Final = 2.0
 _MODEL_SECONDS: Final = 8.0
 
 
@@ -65,7 +63,7 @@ def learn(
             secret += 1
             continue
         statement = read_statement(candidate.content)
-        near = [*told, *map(_Known, _nearest(memory, candidate.content))]
+        near = [*told, *map(_Known, nearest(memory, candidate.content))]
         is_known = any(adds_nothing(statement, each.statement) for each in near) or any(
             adds_nothing(statement, each) for each in waiting
         )
@@ -75,24 +73,12 @@ def learn(
         replaced = next((each.memory for each in near if each.is_contradicted_by(statement)), None)
         made = _pending(memory, candidate, session, replaced)
         if how == "directly" and replaced is None:
-            kept.append(accept(memory, made))
+            kept.append(keep(memory, made))
             queue.add(made, "accepted")
         elif queue.add(made):
             pending.append(made)
             waiting.append(statement)
     return Learned(tuple(pending), tuple(kept), secret, known)
-
-
-def accept(memory: Recollect, pending: Pending, content: str | None = None) -> Memory:
-    """Make a memory of what was learned."""
-    return memory.remember(
-        pending.content if content is None else content,
-        category=pending.category,
-        tags=(LEARNED,),
-        importance=pending.importance,
-        project=pending.project,
-        session=pending.session,
-    )
 
 
 class _Known:
@@ -125,18 +111,6 @@ def _pending(memory: Recollect, candidate: Candidate, session: str | None, repla
     )
 
 
-def _nearest(memory: Recollect, text: str) -> list[Memory]:
-    """Give the memories in scope that have most words in common with a text."""
-    query = Query(text, memory.scope(), limit=NEAREST)
-    with memory.store.reading(query):
-        for leg in memory.store.legs:
-            if leg.name == "lexical":
-                found = [hit.ref for hit in leg.search(query, NEAREST, _NEAREST_SECONDS)]
-                by_ref = memory.store.memories.get(found)
-                return [by_ref[ref] for ref in found if ref in by_ref]
-    raise LegError("This store has no leg that finds by words, so nothing can be said to be new.")
-
-
 def _by_model(memory: Recollect, learner: Learner, turns: Sequence[Turn], find_secrets: FindSecrets) -> list[Candidate]:
     """Have a model read what may leave; one that may not or cannot answer has learned nothing."""
     may_leave = [turn for turn in turns if turn.role != "injected" and not _is_private(memory, turn, find_secrets)]
@@ -162,6 +136,6 @@ def _said(turn: Turn) -> Statement:
 
 
 def _sensitive_near(memory: Recollect, turn: Turn) -> Iterator[Memory]:
-    for each in _nearest(memory, turn.text):
+    for each in nearest(memory, turn.text):
         if each.sensitive:
             yield each
