@@ -1,7 +1,8 @@
 """Options that several commands share, and what they complete to."""
 
 import os
-from datetime import datetime
+import re
+from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal, TypeVar
 
 import typer
@@ -82,6 +83,14 @@ Session = Annotated[str | None, typer.Option("--session", help="The session it c
 Place = Annotated[int | None, typer.Option("--place", help="Its place in that session, from 0.")]
 
 
+_AGO: Final = re.compile(r"(\d+) ?(min|h|d|w)", re.IGNORECASE)
+_UNITS: Final = {
+    "min": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+}
+
 _LOGS: Final = "Logging"
 _LOG_FORMATS: Final = ("auto", "json", "text")
 _LOG_LEVELS: Final = ("debug", "info", "warning", "error")
@@ -125,3 +134,14 @@ def place(before: int | None) -> int | None:
 def moment(text: str | None) -> datetime | None:
     """Read a time as a person gives it, or copies it from what was shown."""
     return None if text is None else parse_time(text.strip().removesuffix(" UTC"))
+
+
+def moment_since(text: str, now: datetime) -> datetime:
+    """Read since when: a time, or how long ago that was."""
+    ago = _AGO.fullmatch(text.strip())
+    if ago is None:
+        return parse_time(text.strip().removesuffix(" UTC"))
+    try:
+        return now - int(ago[1]) * _UNITS[ago[2].lower()]
+    except OverflowError:
+        raise typer.BadParameter(f"{text!r:.40} is before all time.") from None

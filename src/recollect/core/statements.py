@@ -5,19 +5,22 @@ negation. "Deploys run on Tuesdays" and "on Thursdays" share all but one term, a
 """
 
 import re
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Final
 
 from recollect.core.analysis import analyse
 from recollect.values import value
 
-SAME: Final = 0.8
-"""The least part of a statement's terms that another must have to say it too."""
+SAME: Final = 0.9
+"""The least part of a statement's terms that another must have to say it too: of fewer than ten, all."""
 _LEAST_SHARED: Final = 2
-_MOST_REPLACED: Final = 3
-"""Terms in place of which a statement that contradicts another has other ones."""
 _MOST_OTHER: Final = 1
-"""Plain words by which two statements about the same may differ besides: more is another subject."""
+"""Plain words by which a statement and its negation may differ besides."""
+_MOST_REPLACED: Final = 4
+"""Words in place of which a statement that contradicts another has others."""
+_PLAIN_VALUE: Final = 4
+"""Terms that must come before a value that is neither a number nor a name, for its being another to mean anything."""
 _DIGEST_BYTES: Final = 16
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
@@ -28,11 +31,19 @@ _NEGATION: Final = re.compile(
 _CONTRASTED: Final = re.compile(r"(?i), (?:and |but )?(?:not|never)\b[^.;]*| (?:rather than|instead of)\b[^.;,]*")
 """What a statement sets itself against: it says what is not, and so is no part of what is."""
 
+_FILLERS: Final = frozenset(analyse("please remember note"))
+"""Terms that say nothing of what is stated."""
+_STATING: Final = frozenset(
+    ("is", "are", "was", "were", "has", "have", "be", "will", "does", "do", "did", "uses", "runs")
+)
+"""Words that a value does not have in it: what differs on both sides of one is more than a value."""
+
 
 @value
 class Statement:
+    words: tuple[str, ...]
+    """What it says is so, word by word."""
     terms: frozenset[str]
-    """What it says is so."""
     telling: frozenset[str]
     """Those of its terms that are numbers, names and identifiers."""
     negated: bool
@@ -47,16 +58,17 @@ def digest(text: str) -> bytes:
 
 
 def read_statement(text: str) -> Statement:
-    positive = _CONTRASTED.sub("", text)
-    contrast = " ".join(each.group() for each in _CONTRASTED.finditer(text))
-    terms = frozenset(analyse(positive))
-    named = frozenset(term for name in _NAMED.findall(positive) for term in analyse(name))
+    contrasts = [each.group() for each in _CONTRASTED.finditer(text)]
+    positive = _CONTRASTED.sub("", text) if contrasts else text
+    terms = frozenset(analyse(positive)) - _FILLERS
+    named = frozenset(analyse(" ".join(_NAMED.findall(positive))))
     digits = frozenset(term for term in terms if any(map(str.isdigit, term)))
     return Statement(
+        words=tuple(_WORD.findall(positive.lower())),
         terms=terms,
         telling=(named & terms) | digits,
         negated=_NEGATION.search(positive) is not None,
-        rejected=frozenset(analyse(contrast)) - terms,
+        rejected=frozenset(analyse(" ".join(contrasts))) - terms if contrasts else frozenset(),
     )
 
 
@@ -78,19 +90,44 @@ def contradicts(one: Statement, other: Statement) -> bool:
     ours, theirs = one.terms - shared, other.terms - shared
     if _sets_right(one, theirs, shared) or _sets_right(other, ours, shared):
         return True
-    if len(shared) < _LEAST_SHARED or max(len(ours), len(theirs)) > _MOST_REPLACED:
-        return False
-    if len(ours - one.telling) + len(theirs - other.telling) > _MOST_OTHER:
+    if len(shared) < _LEAST_SHARED:
         return False
     if one.negated != other.negated:
-        return not (ours & one.telling or theirs & other.telling)
-    values, others = ours & one.telling, theirs & other.telling
-    return bool(values and others) and _has_number(values) == _has_number(others)
+        telling = (ours & one.telling) | (theirs & other.telling)
+        return not telling and len(ours) + len(theirs) <= _MOST_OTHER
+    return _gives_another_value(one, other)
 
 
 def _sets_right(one: Statement, theirs: frozenset[str], shared: frozenset[str]) -> bool:
     """Whether a statement says that what another one says besides is not so."""
     return bool(shared and theirs) and theirs <= one.rejected
+
+
+def _gives_another_value(one: Statement, other: Statement) -> bool:
+    """Whether two statements are alike up to what stands at their end.
+
+    There the value stands: "the port is 5432". What differs further to the front is another subject.
+    """
+    ours, theirs = one.words, other.words
+    most = min(len(ours), len(theirs))
+    start = _alike(ours, theirs, most)
+    end = _alike(ours[::-1], theirs[::-1], most - start)
+    values = (ours[start : len(ours) - end], theirs[start : len(theirs) - end])
+    if any(not 0 < len(each) <= _MOST_REPLACED or _STATING.intersection(each) for each in values):
+        return False
+    before = len(frozenset(analyse(" ".join(ours[:start]))) & one.terms)
+    behind = len(frozenset(analyse(" ".join(ours[len(ours) - end :]))) & one.terms) if end else 0
+    if before < _LEAST_SHARED or behind > 1:
+        return False
+    first, second = (frozenset(analyse(" ".join(each))) for each in values)
+    if first & one.telling and second & other.telling:
+        return _has_number(first) == _has_number(second)
+    return before >= _PLAIN_VALUE and len(first) == len(second) == 1
+
+
+def _alike(one: Sequence[str], other: Sequence[str], most: int) -> int:
+    """Count the words that two texts begin with alike."""
+    return next((place for place in range(most) if one[place] != other[place]), most)
 
 
 def _has_number(terms: frozenset[str]) -> bool:

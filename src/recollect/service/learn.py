@@ -132,7 +132,7 @@ def _is_private(memory: Recollect, turn: Turn, find_secrets: FindSecrets) -> boo
 def _said(turn: Turn) -> Statement:
     said = read_statement(turn.text)
     # Whether a whole turn is negated means nothing.
-    return Statement(said.terms | said.rejected, frozenset(), negated=False)
+    return Statement((), said.terms | said.rejected, frozenset(), negated=False)
 
 
 def _sensitive_near(memory: Recollect, turn: Turn) -> Iterator[Memory]:
