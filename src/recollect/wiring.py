@@ -1,7 +1,7 @@
 """Puts the parts together, importing each when it is asked for: the only file that knows all of them."""
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -13,20 +13,23 @@ from recollect.service.recollect import Recollect
 from recollect.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from recollect.core.access import Caller
     from recollect.core.directory import Directory
     from recollect.core.foreign import Location
     from recollect.core.language_model import Budgets, LanguageModel
-    from recollect.resident.listen import Resident
     from recollect.core.learning import Learner
     from recollect.extractors.llm import LlmExtractor
+    from recollect.journal.given import Usage
+    from recollect.resident.listen import Resident
     from recollect.service.server import Server
     from recollect.service.take_in import TakenIn
     from recollect.stores.postgres.database import Database
     from recollect.stores.postgres.jobs import JobLag
 
+_NOTING_SECONDS: Final = 0.2
+"""How long an agent's tool may be held up by whoever else writes to the journal."""
 _READING_SECONDS: Final = 1.0
 """How long a recall of a Python program may be held up by memories whose concepts are not read yet."""
 
@@ -55,6 +58,39 @@ def open_resident(recollect: Recollect, config: Config) -> "Resident":
 
     dense = next(leg for leg in recollect.store.legs if isinstance(leg, DenseLeg))
     return Resident(config.resident, AboveOrdinary(dense), recollect.space)
+
+
+def open_use_notes(config: Config) -> "Callable[[list[str]], None]":
+    """Give what keeps that an agent made use of memories, if they had been given to it."""
+    from recollect.journal import given
+    from recollect.journal.file import Journal
+    from recollect.stores.moments import to_micros
+
+    journal = Journal(config.journal, _NOTING_SECONDS)
+
+    def note(memories: list[str]) -> None:
+        # What cannot be noted is only missing from the statistics.
+        with suppress(StoreError):
+            given.use(journal, memories, to_micros(_now()))
+
+    return note
+
+
+def read_usage(config: Config, days: int) -> "Usage | None":
+    """Give what hooks did in the last days; nothing where there never was one."""
+    from datetime import timedelta
+
+    from recollect.journal import given
+    from recollect.journal.file import Journal
+    from recollect.stores.moments import to_micros
+
+    if not os.path.exists(config.journal):
+        return None
+    journal = Journal(config.journal)
+    try:
+        return given.tally(journal, to_micros(_now() - timedelta(days=days)))
+    finally:
+        journal.close()
 
 
 def open_file(path: str | os.PathLike[str], *, space: str = "personal", project: str | None = None) -> Recollect:

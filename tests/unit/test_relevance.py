@@ -3,12 +3,13 @@
 import pytest
 
 from making import about
-from recollect.core.relevance import ENOUGH_MEANING, ENOUGH_WORDS_BESIDE_MEANING, PART, stand, weigh
+from recollect.core.relevance import ENOUGH_MEANING, ENOUGH_WORDS, ENOUGH_WORDS_BESIDE_MEANING, PART, stand, weigh
 
 
 def test_words_count_against_the_root_of_how_many_there_are() -> None:
-    """Two of four words, or three of nine, are just enough."""
-    assert [weigh(held, asked, None) for held, asked in ((2, 4), (3, 9), (1, 4), (0, 0))] == [1.0, 1.0, 0.5, 0.0]
+    """Two of four words are as much as three of nine, and twice as much as one of four."""
+    weights = [weigh(held, asked, None) * ENOUGH_WORDS for held, asked in ((2, 4), (3, 9), (1, 4), (0, 0))]
+    assert weights == [about(1.0), about(1.0), about(0.5), 0.0]
 
 
 def test_beside_meaning_words_must_say_more() -> None:

@@ -44,9 +44,10 @@ def _put(connection: sqlite3.Connection, revision: int, *keys: int) -> None:
 
 
 def _keys(matrix: Matrix, connection: sqlite3.Connection, revision: int) -> list[int]:
-    best = matrix.best(connection, revision, QUERY, ROOM, None)
-    assert all(score == about(math.cos(key / 1000), 1e-3) for key, score in best)
-    return sorted(key for key, _ in best)
+    near = matrix.best(connection, revision, QUERY, ROOM, None)
+    assert all(score == about(math.cos(key / 1000), 1e-3) for key, score in near.cosines.items())
+    assert (near.count, near.total) == (len(near.cosines), about(sum(near.cosines.values()), 1e-3))
+    return sorted(near.cosines)
 
 
 def test_a_matrix_follows_the_table(connection: sqlite3.Connection) -> None:
@@ -76,7 +77,7 @@ def test_a_vector_in_place_of_another_is_read(connection: sqlite3.Connection) ->
     _put(connection, 1, 1, 2)
     assert _keys(matrix, connection, 1) == [1, 2]
     connection.execute("UPDATE vectors SET vector = ?, revision = 2 WHERE memory = 1", (pack([0.0, 1.0]),))
-    assert dict(matrix.best(connection, 2, QUERY, ROOM, None))[1] == 0.0
+    assert matrix.best(connection, 2, QUERY, ROOM, None).cosines[1] == 0.0
 
 
 def test_a_recall_that_began_earlier_gets_its_own_state(connection: sqlite3.Connection) -> None:
@@ -115,7 +116,7 @@ def test_a_matrix_gives_the_nearest_and_all_that_tie(connection: sqlite3.Connect
     matrix = Matrix(1, 1, 2)
 
     def nearest(room: int, admitted: list[int] | None = None) -> set[int]:
-        return {key for key, _ in matrix.best(connection, 1, QUERY, room, admitted)}
+        return set(matrix.best(connection, 1, QUERY, room, admitted).cosines)
 
     assert (nearest(1), nearest(2), nearest(3)) == ({0}, {0, 100}, {0, 100, 200, 201})
     assert (nearest(2, [300, 200, 999]), nearest(1, [])) == ({200, 300}, set())

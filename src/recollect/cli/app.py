@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from recollect.cli.bench import bench
+from recollect.cli.bench_inject import inject
 from recollect.cli.care import doctor, stats
 from recollect.cli.concepts import concepts
 from recollect.cli.config import config
@@ -15,6 +16,7 @@ from recollect.cli.embed import embed
 from recollect.cli.errors import Commands
 from recollect.cli.forget import forget, undo
 from recollect.cli.graph import graph
+from recollect.cli.hook import hook
 from recollect.cli.install import install, uninstall
 from recollect.cli.jobs import jobs
 from recollect.cli.keep import edit, remember
@@ -79,13 +81,14 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
     },
     "Carry": {"export": export_all, "import": import_all},
     "Care": {"embed": embed, "stats": stats, "doctor": doctor, "config": config},
-    "Agents": {"install": install, "uninstall": uninstall, "mcp": mcp},
+    "Agents": {"hook": hook, "install": install, "uninstall": uninstall, "mcp": mcp},
     "Server": {"serve": serve, "worker": worker, "dev": dev},
 }
 for panel, commands in _PANELS.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(command)
 app.add_typer(concepts, name="concepts", rich_help_panel="Look and mend")
+bench.command()(inject)
 app.add_typer(bench, name="bench", rich_help_panel="Care")
 for name, group in {"people": people, "spaces": spaces, "keys": keys, "db": db, "jobs": jobs}.items():
     app.add_typer(group, name=name, rich_help_panel="Server")

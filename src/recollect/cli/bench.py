@@ -77,7 +77,7 @@ def arms(json: Json = False) -> None:
 
         write_json([{"name": arm.name, "about": arm.about, "settings": dict(arm.values)} for arm in ARMS.values()])
         return
-    _show([("arm", "what it is"), *((arm.name, arm.about) for arm in ARMS.values())], left=2)
+    show_rows([("arm", "what it is"), *((arm.name, arm.about) for arm in ARMS.values())], left=2)
 
 
 @bench.command()
@@ -107,7 +107,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Measure arms on sets. What is there already under the same conditions is not measured again."""
-    with _needs_extra():
+    with needs_extra():
         from recollect.bench.arms import STANDARD, find_arm, vary
         from recollect.bench.campaign import Campaign, name_sets, run_campaign
         from recollect.bench.datasets import find_folder
@@ -117,7 +117,7 @@ def run(
     varied = _read_changes(changes or ())
     campaign = Campaign(
         find_folder(datasets),
-        _folder(work),
+        work_folder(work),
         name_sets(sets or ()),
         tuple(vary(find_arm(each), varied) for each in arm or STANDARD),
         split=split,
@@ -127,7 +127,7 @@ def run(
         strict=not lenient,
         postgres=postgres,
     )
-    with _progress() as progress:
+    with show_progress() as progress:
         runs = run_campaign(campaign, workers=workers, progress=progress)
     if json:
         from recollect.bench.runs import describe
@@ -139,7 +139,7 @@ def run(
         from recollect.bench.tables import mean_rows
 
         _say(f"Means over {len(campaign.sets)} sets; `bench report` shows them one by one.")
-        _show(mean_rows(runs))
+        show_rows(mean_rows(runs))
         return
     for each in runs:
         _show_run(each)
@@ -153,16 +153,16 @@ def compare(
     work: Work = None,
 ) -> None:
     """Show by how much A is better than B, set by set, each difference with its 95 % interval."""
-    with _needs_extra():
+    with needs_extra():
         from recollect.bench.compare import compare as compare_runs
         from recollect.bench.metrics import NDCG, RECALL_10
         from recollect.bench.runs import find_run
         from recollect.bench.tables import comparison_rows
-    folder = _folder(work) / "runs"
+    folder = work_folder(work) / "runs"
     comparison = compare_runs(find_run(folder, a), find_run(folder, b))
     measures = _check_measures(measure or [RECALL_10, NDCG])
     _say(f"A is {comparison.a.name}, B is {comparison.b.name}; ▲ and ▼ are clear of zero.")
-    _show(comparison_rows(comparison, measures))
+    show_rows(comparison_rows(comparison, measures))
 
 
 @bench.command()
@@ -174,17 +174,17 @@ def gate(
     work: Work = None,
 ) -> None:
     """Exit with 0 if A is better than B beyond chance and worse on no set, with 1 if not."""
-    with _needs_extra():
+    with needs_extra():
         from recollect.bench.compare import compare as compare_runs
         from recollect.bench.metrics import NDCG
         from recollect.bench.runs import find_run
         from recollect.bench.tables import comparison_rows
         from recollect.bench.verdict import judge
-    folder = _folder(work) / "runs"
+    folder = work_folder(work) / "runs"
     comparison = compare_runs(find_run(folder, a), find_run(folder, b))
     measures = _check_measures(measure or [NDCG])
     verdict = judge(comparison, measures, not_worse=not_worse)
-    _show(comparison_rows(comparison, measures))
+    show_rows(comparison_rows(comparison, measures))
     for reason in verdict.reasons:
         _say(f"✗ {reason}.")
     if not verdict.passed:
@@ -207,7 +207,7 @@ def sweep(
     work: Work = None,
 ) -> None:
     """Try every point of a grid, on the tune split only, and show the best."""
-    with _needs_extra():
+    with needs_extra():
         from recollect.bench.campaign import name_sets
         from recollect.bench.datasets import find_folder
         from recollect.bench.grids import find_grid, make_grid
@@ -216,11 +216,11 @@ def sweep(
     if (grid is None) == (not vary):
         raise typer.BadParameter("Give --grid, or --vary once or more.")
     chosen = make_grid(arm, vary) if vary else find_grid(str(grid))
-    plan = Plan(chosen, find_folder(datasets), _folder(work), name_sets(sets or ()), model)
-    with _progress() as progress:
+    plan = Plan(chosen, find_folder(datasets), work_folder(work), name_sets(sets or ()), model)
+    with show_progress() as progress:
         swept = run_sweep(plan, progress)
     _say(f"{swept.name}: {len(swept.points):,} points of {chosen.arm} on the tune split, the best first")
-    _show(sweep_rows(swept))
+    show_rows(sweep_rows(swept))
 
 
 @bench.command()
@@ -233,13 +233,13 @@ def report(
     work: Work = None,
 ) -> None:
     """Write one page with all figures and drawings, that needs nothing but itself."""
-    with _needs_extra():
+    with needs_extra():
         from pathlib import Path
 
         from recollect.bench.report import gather, to_html, to_markdown
         from recollect.bench.runs import find_run, list_runs, read_run
         from recollect.bench.sweep import list_sweeps
-    folder = _folder(work)
+    folder = work_folder(work)
     if runs:
         chosen = [find_run(folder / "runs", each) for each in runs]
     else:
@@ -273,14 +273,14 @@ def _check_measures(measures: Sequence[str]) -> Sequence[str]:
     return measures
 
 
-def _folder(work: str | None) -> "Path":
+def work_folder(work: str | None) -> "Path":
     from pathlib import Path
 
     return Path(work or os.path.join(os.path.dirname(read_config().store), "bench"))
 
 
 @contextmanager
-def _needs_extra() -> Iterator[None]:
+def needs_extra() -> Iterator[None]:
     """Say what to install where a library of the extra is missing."""
     try:
         yield
@@ -291,7 +291,7 @@ def _needs_extra() -> Iterator[None]:
 
 
 @contextmanager
-def _progress() -> "Iterator[Progress]":
+def show_progress() -> "Iterator[Progress]":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
@@ -315,17 +315,17 @@ def _show_run(run: "Run") -> None:
 
     conditions = run.manifest["conditions"]
     _say(f"{run.name}: {run.manifest['about']} ({conditions['split']} split, {conditions['model'] or 'no model'})")
-    _show(run_rows(run))
+    show_rows(run_rows(run))
     if special := special_rows(run):
         _say("")
-        _show([("measure", "set", "mean"), *special], left=2)
+        show_rows([("measure", "set", "mean"), *special], left=2)
     _say("")
     sizes = {name: each["bytes a memory"] for name, each in run.timings().get("sets", {}).items()}
     _say(f"Bytes a memory: {', '.join(f'{name} {size:,}' for name, size in sizes.items())}.")
     _say("")
 
 
-def _show(rows: "Sequence[Row]", left: int = 1) -> None:
+def show_rows(rows: "Sequence[Row]", left: int = 1) -> None:
     from rich.text import Text
 
     from recollect.cli.paper import DIM, Paper

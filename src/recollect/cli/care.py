@@ -1,7 +1,7 @@
 """`stats` and `doctor`."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -9,23 +9,36 @@ from recollect.cli.errors import PROBLEM
 from recollect.cli.options import Json
 from recollect.config import read_config
 
+_USAGE_DAYS: Final = 30
+
 
 def stats(json: Json = False) -> None:
-    """Say how much is remembered, and where it is kept."""
-    from recollect.wiring import open_recollect
+    """Say how much is remembered, where it is kept, and what agents were given of it in the last month."""
+    from recollect.wiring import open_recollect, read_usage
 
     config = read_config()
     with open_recollect(config) as memory:
         counts, octets = memory.store.count(), memory.store.size()
+    usage = read_usage(config, _USAGE_DAYS)
     if json:
         from recollect.cli.as_json import write_json
 
-        write_json({"store": config.store, "bytes": octets, "spaces": [asdict(each) for each in counts]})
+        write_json(
+            {
+                "store": config.store,
+                "bytes": octets,
+                "spaces": [asdict(each) for each in counts],
+                "hooks": None if usage is None else {"days": _USAGE_DAYS, **asdict(usage)},
+            }
+        )
         return
     from recollect.cli.paper import Paper
-    from recollect.cli.show_care import show_stats
+    from recollect.cli.show_care import show_stats, show_usage
 
-    show_stats(Paper(), config.store, octets, counts)
+    paper = Paper()
+    show_stats(paper, config.store, octets, counts)
+    if usage is not None and usage.prompts:
+        show_usage(paper, usage, _USAGE_DAYS)
 
 
 def doctor(

@@ -8,6 +8,7 @@ from rich.text import Text
 from recollect.cli.paper import DIM, STRONG, WRONG, Paper, label, plain
 from recollect.cli.words import count, size
 from recollect.core.ports import Count, Problem, VectorSet
+from recollect.journal.given import Usage
 
 _BAR: Final = 24
 """The longest bar, in characters."""
@@ -19,6 +20,24 @@ def show_stats(paper: Paper, store: str, octets: int, counts: Sequence[Count]) -
         paper.write('Nothing is remembered yet: `recollect remember "..."` keeps the first thing.')
     for each in counts:
         _show_count(paper, each)
+
+
+def show_usage(paper: Paper, usage: Usage, days: int) -> None:
+    """Say what the hooks did: how often they spoke, whether it was of use, and what it cost."""
+    spoken = usage.prompts - usage.silent
+    paper.write()
+    paper.write(plain(f"Prompts in {days} days", STRONG))
+    used = f"{usage.used / usage.given:.0%} of them used" if usage.given else "none used"
+    rows = (
+        ("silent", f"{usage.silent / usage.prompts:.0%} of {usage.prompts:,}"),
+        ("given", f"{count(usage.given, 'memory', 'memories')}, {used}"),
+        ("tokens", f"{usage.tokens:,}, {usage.tokens / max(1, spoken):,.0f} a time"),
+        (
+            "time",
+            f"{usage.median_ms:.0f} ms, at most {usage.slow_ms:.0f} ms for 99 of 100, {usage.seconds:.1f} s in all",
+        ),
+    )
+    paper.columns([(Text(name, DIM), Text(value)) for name, value in rows], indent=2)
 
 
 def _show_count(paper: Paper, each: Count) -> None:

@@ -54,6 +54,14 @@ def _run(hook: str, client: str, began: float, seconds: float) -> dict[str, obje
         from recollect.hooks.session_start import run as start
 
         return start(event, began)
+    if hook == clients.PRE_COMPACT:
+        from recollect.hooks.pre_compact import run as keep
+
+        keep(event)
+    else:
+        from recollect.hooks.stop import run as learn
+
+        learn(event)
     return None
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.core.ports import Store
 
 PATIENCE_SECONDS: Final = 0.2
-_ANEW: Final = frozenset({"startup", "clear", "compact"})
+_ANEW: Final = frozenset({"clear", "compact"})
 """Starts after which the agent sees nothing of what it was given before."""
 
 
@@ -30,6 +30,9 @@ def run(event: Event, began: float) -> dict[str, object] | None:
         given.prune(journal, to_micros(datetime.now(UTC)))
         if event.source in _ANEW:
             given.release(journal, event.session)
+        elif event.session and given.has_spoken(journal, event.session, event.hook):
+            # It goes on, or another client runs the same hooks for the same session.
+            return None
     store = Glance(config.store, {}, patience=PATIENCE_SECONDS)
     scope = Scope((config.space,), find_project(config, event.folder))
     found = None

@@ -20,6 +20,7 @@ _RELEASE: Final = "UPDATE given SET held = 0 WHERE session = ? AND held"
 # An id may come whole, or by the last characters that an agent was shown.
 _USE: Final = "UPDATE given SET used_at = ? WHERE memory = ? AND at BETWEEN ? AND ? AND used_at IS NULL"
 _GIVEN: Final = "SELECT DISTINCT space, memory FROM given WHERE session = ?"
+_SPOKE: Final = "SELECT 1 FROM injections WHERE session = ? AND hook = ? AND memories > 0 LIMIT 1"
 _FORGET: Final = ("DELETE FROM given WHERE at < ?", "DELETE FROM injections WHERE at < ?")
 # A memory given twice to one session was given twice: it was out of sight in between.
 _USED: Final = "SELECT COUNT(*), COUNT(used_at) FROM given WHERE at >= ?"
@@ -71,6 +72,12 @@ def given_to(journal: Journal, session: str) -> list[Ref]:
     """Give all that a session was ever given."""
     with journal.read() as connection:
         return [Ref(space, memory) for space, memory in connection.execute(_GIVEN, (session,))]
+
+
+def has_spoken(journal: Journal, session: str, hook: str) -> bool:
+    """Say whether a hook has given a session anything yet."""
+    with journal.read() as connection:
+        return connection.execute(_SPOKE, (session, hook)).fetchone() is not None
 
 
 def use(journal: Journal, memories: Collection[str], at: int) -> None:

@@ -24,7 +24,7 @@ from recollect.mcp.refusals import describe, describe_unknown
 from recollect.mcp.schemas import may_be_null, shorten
 from recollect.mcp.writing import Writing
 from recollect.service.keep_up import KeepUp
-from recollect.wiring import open_recollect, open_resident
+from recollect.wiring import open_recollect, open_resident, open_use_notes
 
 _READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ADDS: Final = ToolAnnotations(
@@ -38,19 +38,29 @@ _CHANGES: Final = ToolAnnotations(
 )
 
 
+_USES: Final = frozenset({"memory_get", "memory_update", "memory_delete", "memory_link"})
+"""Tools that take the id of a memory: an agent that names one makes use of it."""
+
+
 class MemoryServer(MCPServer[Any]):
     """The tools, for whoever calls them over whatever transport.
 
-    `undo` is the command that brings a memory back, and `reword` what turns a refusal's words for a laptop into
-    words for where the caller is.
+    `undo` is the command that brings a memory back, `reword` what turns a refusal's words for a laptop into words for
+    where the caller is, and `note_use` is told the ids of memories that were read, changed or linked by name.
     """
 
     def __init__(
-        self, find_asker: FindAsker, *, undo: str = UNDO, reword: Callable[[str], str] = lambda message: message
+        self,
+        find_asker: FindAsker,
+        *,
+        undo: str = UNDO,
+        reword: Callable[[str], str] = lambda message: message,
+        note_use: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         reading, writing = Reading(find_asker), Writing(find_asker, undo)
         delete = teaching.DELETE.format(undo=undo.removesuffix(" {id}"))
         self._reword = reword
+        self._note_use = note_use
         tools = [
             _tool(writing.memory_store, "Store a memory", teaching.STORE, _ADDS),
             _tool(reading.memory_recall, "Recall memories", teaching.RECALL, _READS),
@@ -88,11 +98,15 @@ class MemoryServer(MCPServer[Any]):
         nullable = self._nullable.get(name, known)
         arguments = {each: value for each, value in arguments.items() if value is not None or each in nullable}
         try:
-            return await super().call_tool(name, arguments, context)
+            answer = await super().call_tool(name, arguments, context)
         except UnexpectedToolError:
             raise
         except ToolError as error:
             raise ToolError(self._reword(describe(error))) from error.__cause__
+        if name in _USES and isinstance(answer, CallToolResult) and answer.structured_content:
+            told = answer.structured_content
+            self._note_use([told[each] for each in ("id", "source", "target") if each in told])
+        return answer
 
 
 def main() -> None:
@@ -112,7 +126,7 @@ def main() -> None:
         resident.start()
         owner = Owner(recollect)
         try:
-            MemoryServer(lambda: owner).run()
+            MemoryServer(lambda: owner, note_use=open_use_notes(config)).run()
         finally:
             resident.stop()
             keep_up.stop()
