@@ -24,7 +24,7 @@ from recollect.bench.sources import Split, split_of
 from recollect.core.ports import Leg, Store
 from recollect.core.query import Scope
 from recollect.core.relevance import stand
-from recollect.service.inject import read_prompt, weigh_results
+from recollect.service.inject import HURRIED, read_prompt, weigh_results
 from recollect.service.recall import recall
 from recollect.stores.sqlite.dense import DenseLeg
 from recollect.stores.sqlite.ordinary import AboveOrdinary
@@ -137,8 +137,8 @@ def judge(trials: Sequence[Trial], name: str, way: Way, floor: float) -> Outcome
 def _ways(loaded: Loaded) -> dict[Way, Store]:
     legs: list[Leg] = [AboveOrdinary(leg) if isinstance(leg, DenseLeg) else leg for leg in loaded.store.legs]
     return {
-        "words": as_arm(loaded.store, {**HARNESS, "weight.dense": 0.0}),
-        "words and meaning": as_arm(loaded.store, HARNESS, legs=legs),
+        "words": as_arm(loaded.store, {**HARNESS, **HURRIED, "weight.dense": 0.0}),
+        "words and meaning": as_arm(loaded.store, {**HARNESS, **HURRIED}, legs=legs),
     }
 
 

@@ -81,7 +81,7 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
     },
     "Carry": {"export": export_all, "import": import_all},
     "Care": {"embed": embed, "stats": stats, "doctor": doctor, "config": config},
-    "Agents": {"hook": hook, "install": install, "uninstall": uninstall, "mcp": mcp},
+    "Agents": {"install": install, "uninstall": uninstall, "hook": hook, "mcp": mcp},
     "Server": {"serve": serve, "worker": worker, "dev": dev},
 }
 for panel, commands in _PANELS.items():

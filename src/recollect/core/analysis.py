@@ -7,7 +7,6 @@ write without spaces are cut into overlapping pairs of characters.
 
 import re
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -30,7 +29,7 @@ FIELD_WEIGHTS: Final = {"content": 1.0, "keywords": 1.0, "tags": 1.0, "category"
 plain: a word that somebody chose is worth one of the text, the category half of that."""
 
 # Marks that a reader looks past: accents, Hebrew points, Arabic vowels.
-_MARKS: Final = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]")
+_MARKS: Final = "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]"
 
 # Scripts that write without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han, Hangul.
 _UNSPACED: Final = (
@@ -44,17 +43,19 @@ _LETTER: Final = f"(?:(?![{_UNSPACED}_])[\\w\u0900-\u0963\u0966-\u0dff])"
 _JOINED: Final = "{letter}+(?:(?:[-./@\\\\'\u2019+#~]|_+|::?){letter}+)*(?:\\+\\+|#)?"
 _ASCII_CHUNK: Final = re.compile(_JOINED.format(letter="[A-Za-z0-9]"))
 _PLAIN: Final = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+s?|[0-9]+")
-_SEGMENT_ENDS: Final = re.compile(r"[/\\:@~]+")
-_PART_ENDS: Final = re.compile(r"[-_.+#]+")
-_HUMPS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
+_SEGMENT_ENDS: Final = r"[/\\:@~]+"
+_PART_ENDS: Final = r"[-_.+#]+"
+_HUMPS: Final = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+"
 # What makes a word other than a plain one a name or a code: a digit, or something that joins.
-_CODE: Final = re.compile(r"[0-9]|[-_./@\\+#~:]")
-_CONTRACTION: Final = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m))(?![a-z])", re.IGNORECASE)
+_CODE: Final = r"[0-9]|[-_./@\\+#~:]"
+_CONTRACTION: Final = r"(?i)(?:n't|'(?:s|re|ve|ll|d|m))(?![a-z])"
 _ODD_NEGATIONS: Final = {"won't": "will", "can't": "can", "shan't": "shall", "ain't": "am"}
 """Those that are more than a word and n't."""
 
-_LETTERS: Final = re.compile(r"[a-z]+")
+_LETTERS: Final = r"[a-z]+"
 
+# A prompt of plain words pays for none of those.
+_compiled = cache(re.compile)
 _local = threading.local()
 
 
@@ -78,12 +79,12 @@ def analyse_query(text: str, language: str = "english") -> QueryTerms:
     found = dict(_terms(text, language))
     if found:
         return QueryTerms(tuple(found), frozenset(term for term, whole in found.items() if whole))
-    return QueryTerms((), common=tuple(dict.fromkeys(_LETTERS.findall(text.lower()))))
+    return QueryTerms((), common=tuple(dict.fromkeys(_compiled(_LETTERS).findall(text.lower()))))
 
 
 def share_common(words: Sequence[str], text: str) -> float:
     """How much of a query of stop words a text has: half for the words, half for having them in a row."""
-    found = _LETTERS.findall(text.lower())
+    found = _compiled(_LETTERS).findall(text.lower())
     share = len(set(found).intersection(words)) / len(words)
     return (share + (f" {' '.join(words)} " in f" {' '.join(found)} ")) / 2 if share else 0.0
 
@@ -117,7 +118,7 @@ def _terms(text: str, language: str) -> Iterator[tuple[str, bool]]:
         pieces = {chunk.lower(): False} if _PLAIN.fullmatch(chunk) else _take_apart(chunk)
         for piece, has_humps in pieces.items():
             if not piece.isalpha():
-                yield piece[:LONGEST_TERM], not piece.isdigit() and _CODE.search(piece) is not None
+                yield piece[:LONGEST_TERM], not piece.isdigit() and _compiled(_CODE).search(piece) is not None
             elif piece not in stop_words:
                 yield stem(piece[:LONGEST_TERM]), has_humps
 
@@ -136,10 +137,10 @@ def _take_apart(chunk: str) -> dict[str, bool]:
     chunk = _without_apostrophes(chunk)
     whole = chunk.casefold()
     pieces = {whole: False}
-    for segment in _SEGMENT_ENDS.split(chunk):
+    for segment in _compiled(_SEGMENT_ENDS).split(chunk):
         pieces.setdefault(segment.casefold(), False)
-        for part in _PART_ENDS.split(segment):
-            humps = _HUMPS.findall(part) if part.isascii() else [part]
+        for part in _compiled(_PART_ENDS).split(segment):
+            humps = _compiled(_HUMPS).findall(part) if part.isascii() else [part]
             pieces[part.casefold()] = len(humps) > 1
             for hump in humps:
                 pieces.setdefault(hump.casefold(), False)
@@ -152,7 +153,7 @@ def _without_apostrophes(chunk: str) -> str:
     chunk = chunk.replace("\u2019", "'")
     if "'" not in chunk:
         return chunk
-    return _ODD_NEGATIONS.get(chunk.lower()) or _CONTRACTION.sub("", chunk).replace("'", "")
+    return _ODD_NEGATIONS.get(chunk.lower()) or _compiled(_CONTRACTION).sub("", chunk).replace("'", "")
 
 
 def _pairs(run: str) -> Iterator[str]:
@@ -165,7 +166,9 @@ def _pairs(run: str) -> Iterator[str]:
 def _fold_marks(text: str) -> str:
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+    import unicodedata
+
+    return unicodedata.normalize("NFC", _compiled(_MARKS).sub("", unicodedata.normalize("NFKD", text)))
 
 
 def _stemmer(language: str) -> Callable[[str], str]:

@@ -7,6 +7,7 @@ is kept, and how many memories share a name is asked when it is used (`spread`).
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -32,9 +33,11 @@ _TOKEN: Final = re.compile(rf"{_WORD}|\S|\n")
 _JOINS: Final = frozenset(
     ("of", "the", "de", "la", "von", "van", "and", "for", "in", "del", "der", "du", "le", "al", "bin", "di", "da")
 )
-_POSSESSIVE: Final = re.compile(r"['\u2019]s$")
-_BRACKETED: Final = re.compile(r"\s*\([^)]*\)\s*$")
+_POSSESSIVE: Final = r"['\u2019]s$"
+_BRACKETED: Final = r"\s*\([^)]*\)\s*$"
 _COMMON: Final = STOP_WORDS["english"]
+# A question that names nothing pays for none of those.
+_compiled = cache(re.compile)
 
 
 @value
@@ -115,7 +118,9 @@ def _mentions(memory: Memory) -> Iterator[Mention]:
 def _heading(content: str) -> str | None:
     """Give a first line that is short and stands above others; what it adds in brackets tells namesakes apart."""
     first, _, rest = content.partition("\n")
-    return _BRACKETED.sub("", first).strip() if rest.strip() and len(first.split()) <= LONGEST_HEADING else None
+    if not rest.strip() or len(first.split()) > LONGEST_HEADING:
+        return None
+    return _compiled(_BRACKETED).sub("", first).strip()
 
 
 def _spans(text: str) -> Iterator[str]:
@@ -123,7 +128,7 @@ def _spans(text: str) -> Iterator[str]:
     run: list[str] = []
     joining: list[str] = []
     for token in _tokens(text):
-        word = _POSSESSIVE.sub("", token)
+        word = _compiled(_POSSESSIVE).sub("", token)
         if token[0].isupper() or (run and token[0].isdigit()):
             run += [*joining, word]
             joining = []
@@ -148,7 +153,7 @@ def _pairs(text: str) -> Iterator[str]:
     """Give every two words in a row that are not common: what may be a name in a text without capitals."""
     for one, other in pairwise(_tokens(text)):
         if one[0].isalnum() and other[0].isalnum() and not {one, other} & _COMMON:
-            yield f"{one} {_POSSESSIVE.sub('', other)}"
+            yield f"{one} {_compiled(_POSSESSIVE).sub('', other)}"
 
 
 def _tokens(text: str) -> Iterable[str]:

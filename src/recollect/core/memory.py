@@ -22,7 +22,7 @@ PATH_LIMIT: Final = 4096
 LABELS_LIMIT: Final = 64
 """Most tags, and most keywords, of one memory."""
 
-_ID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 LARGEST_PLACE: Final = (1 << 31) - 1
 LAST_YEAR: Final = 9999
@@ -94,7 +94,7 @@ def make_id(milliseconds: int, random_bits: int) -> str:
 
 
 def is_id(text: str) -> bool:
-    return _ID.fullmatch(text) is not None
+    return re.fullmatch(_ID, text) is not None
 
 
 def check(memory: Memory, length_limit: int = DEFAULT_LENGTH_LIMIT) -> None:

@@ -14,7 +14,7 @@ from recollect.core.query import Query, Scope
 from recollect.hooks.clients import Event, give_context
 from recollect.hooks.giving import find_project, held_by, note_given
 from recollect.journal.file import Journal
-from recollect.service.inject import Injection, inject, read_prompt
+from recollect.service.inject import HURRIED, Injection, inject, read_prompt
 from recollect.stores.sqlite.glance import Glance
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run(event: Event, began: float, seconds: float) -> dict[str, object] | None:
     config = read_config()
     end = began + seconds - RESERVED_SECONDS
     journal = Journal(config.journal, PATIENCE_SECONDS)
-    store = Glance(config.store, {"rerank": 0}, patience=PATIENCE_SECONDS)
+    store = Glance(config.store, HURRIED, patience=PATIENCE_SECONDS)
     settings = store.settings.read(config.space)
     memories = settings.whole("prompt.memories")
     if not memories:
@@ -46,7 +46,7 @@ def run(event: Event, began: float, seconds: float) -> dict[str, object] | None:
     found: Injection | None = None
     if query is not None:
         store.leave_out_after(max(0.001, end - time.perf_counter()))
-        store.ask_besides(_ask_resident(config, query, settings.whole("depth"), end - time.perf_counter()))
+        store.ask_besides(_ask_resident(config, query, int(HURRIED["depth"]), end - time.perf_counter()))
         found = inject(cast("Store", store), query, datetime.now(UTC))
     store.close()
     answer = None if found is None else give_context(event, found.text)

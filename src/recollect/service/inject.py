@@ -19,11 +19,15 @@ from recollect.service.recall import Recall, recall
 from recollect.values import value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from recollect.core.memory import Memory
     from recollect.core.ports import Store
 
+HURRIED: Final[Mapping[str, Value]] = {"depth": 30, "spread": 0.0, "rerank": 0}
+"""The settings of a recall that has no time: what spread brings seldom stands above the floor, and five memories come
+from the best thirty as well as from the best hundred (decision 15)."""
 _LONG: Final = 1000
 """Characters from either end of a long prompt that are asked for: what it is about stands before or after what was
 pasted."""
