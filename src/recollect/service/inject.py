@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from recollect.core.memory import Memory
     from recollect.core.ports import Store
+    from recollect.core.settings import Value
 
 HURRIED: Final[Mapping[str, Value]] = {"depth": 30, "spread": 0.0, "rerank": 0}
 """The settings of a recall that has no time: what spread brings seldom stands above the floor, and five memories come
