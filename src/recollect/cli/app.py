@@ -28,6 +28,7 @@ from recollect.cli.recall import recall, why_not
 from recollect.cli.review import review
 from recollect.cli.serve import serve
 from recollect.cli.spaces import spaces
+from recollect.cli.tidy import tidy
 from recollect.cli.transfer import export_all, import_all
 from recollect.cli.worker import worker
 
@@ -78,6 +79,7 @@ _PANELS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
         "forget": forget,
         "undo": undo,
         "review": review,
+        "tidy": tidy,
     },
     "Carry": {"export": export_all, "import": import_all},
     "Care": {"embed": embed, "stats": stats, "doctor": doctor, "config": config},

@@ -5,7 +5,8 @@ negation. "Deploys run on Tuesdays" and "on Thursdays" share all but one term, a
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -61,7 +62,7 @@ def read_statement(text: str) -> Statement:
     contrasts = [each.group() for each in _CONTRASTED.finditer(text)]
     positive = _CONTRASTED.sub("", text) if contrasts else text
     terms = frozenset(analyse(positive)) - _FILLERS
-    named = frozenset(analyse(" ".join(_NAMED.findall(positive))))
+    named = _terms_of(_NAMED.findall(positive))
     digits = frozenset(term for term in terms if any(map(str.isdigit, term)))
     return Statement(
         words=tuple(_WORD.findall(positive.lower())),
@@ -111,18 +112,28 @@ def _gives_another_value(one: Statement, other: Statement) -> bool:
     ours, theirs = one.words, other.words
     most = min(len(ours), len(theirs))
     start = _alike(ours, theirs, most)
+    if start < _LEAST_SHARED:
+        return False
     end = _alike(ours[::-1], theirs[::-1], most - start)
     values = (ours[start : len(ours) - end], theirs[start : len(theirs) - end])
     if any(not 0 < len(each) <= _MOST_REPLACED or _STATING.intersection(each) for each in values):
         return False
-    before = len(frozenset(analyse(" ".join(ours[:start]))) & one.terms)
-    behind = len(frozenset(analyse(" ".join(ours[len(ours) - end :]))) & one.terms) if end else 0
-    if before < _LEAST_SHARED or behind > 1:
+    before = len(_terms_of(ours[:start]) & one.terms)
+    if before < _LEAST_SHARED or len(_terms_of(ours[len(ours) - end :]) & one.terms) > 1:
         return False
-    first, second = (frozenset(analyse(" ".join(each))) for each in values)
+    first, second = map(_terms_of, values)
     if first & one.telling and second & other.telling:
         return _has_number(first) == _has_number(second)
     return before >= _PLAIN_VALUE and len(first) == len(second) == 1
+
+
+def _terms_of(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(term for word in words for term in _terms_of_one(word))
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms_of_one(word: str) -> tuple[str, ...]:
+    return tuple(analyse(word))
 
 
 def _alike(one: Sequence[str], other: Sequence[str], most: int) -> int:

@@ -6,13 +6,13 @@ terms, and so at least one of the few rarest of each: only those are compared (p
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from recollect.core.memory import Memory
 from recollect.core.statements import SAME, Statement, contradicts, read_statement, says_same
-from recollect.values import value
+from recollect.values import replace, value
 
 Kind = Literal["duplicate", "contradiction", "stale"]
 
@@ -56,16 +56,24 @@ def propose(memories: Sequence[Memory], now: datetime, given: Collection[str] | 
     `given` are the ids of what prompts were given for long enough to tell what is of no use; `None` if nobody knows.
     """
     found: dict[str, Proposal] = {}
-    for one, other, same in _pairs(memories):
+    for one, other, same in _pairs([each for each in memories if not each.content.rstrip().endswith("?")]):
         proposal = _of_two(one, other, same=same)
         if proposal.drop.id not in found and (proposal.keep is None or proposal.keep.id not in found):
             found[proposal.drop.id] = proposal
+    found = {identity: replace(each, keep=_last(found, each.keep)) for identity, each in found.items()}
     for memory in memories:
         why = _run_out(memory, now, given)
         if why and memory.id not in found:
             found[memory.id] = Proposal("stale", memory, why)
     order: tuple[Kind, ...] = ("duplicate", "contradiction", "stale")
     return sorted(found.values(), key=lambda each: (order.index(each.kind), each.drop.id))
+
+
+def _last(found: Mapping[str, Proposal], keep: Memory | None) -> Memory | None:
+    """Give what is left in the end where what is to be kept is to be dropped itself, for something else."""
+    while keep is not None and keep.id in found:
+        keep = found[keep.id].keep
+    return keep
 
 
 def _of_two(one: Memory, other: Memory, *, same: bool) -> Proposal:
@@ -96,8 +104,7 @@ def _pairs(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, bool]]:
 def _rarest(statement: Statement, counts: Counter[str]) -> list[str]:
     """Give the terms at least one of which is among those of any statement that is nearly the same."""
     terms = sorted(statement.terms, key=lambda term: (counts[term], term))
-    most = max(_MOST_DIFFERING, len(terms) - int(SAME * len(terms))) + 1
-    return [term for term in terms[:most] if 1 < counts[term] <= _COMMONEST]
+    return [term for term in terms[: _differing(len(terms)) + 1] if 1 < counts[term] <= _COMMONEST]
 
 
 def _may_meet(one: Memory, other: Memory) -> bool:
@@ -108,14 +115,18 @@ def _may_meet(one: Memory, other: Memory) -> bool:
 
 
 def _compare(one: Memory, other: Memory, ours: Statement, theirs: Statement) -> Iterator[tuple[Memory, Memory, bool]]:
-    if len(ours.terms & theirs.terms) < max(len(ours.terms), len(theirs.terms)) - max(
-        _MOST_DIFFERING, (1 - SAME) * max(len(ours.terms), len(theirs.terms))
-    ):
+    longer = max(len(ours.terms), len(theirs.terms))
+    if len(ours.terms & theirs.terms) < longer - _differing(longer):
         return
     if says_same(ours, theirs):
         yield one, other, True
     elif contradicts(ours, theirs):
         yield one, other, False
+
+
+def _differing(terms: int) -> int:
+    """Say how many of so many terms may differ in statements that say the same, or contradict each other."""
+    return max(_MOST_DIFFERING, terms - int(SAME * terms))
 
 
 def _run_out(memory: Memory, now: datetime, given: Collection[str] | None) -> str:
