@@ -27,6 +27,8 @@ def test_the_defaults() -> None:
         "prompt.memories": 5,
         "prompt.tokens": 1000,
         "prompt.floor": 1.0,
+        "learn": "review",
+        "learn-by": "rules",
         "length-limit": 1400,
     }
 

@@ -75,7 +75,7 @@ class LlmExtractor:
             return [Unread(reason)]
         return [read for text in texts for read in self._read([text])]
 
-    def _ask(self, instructions: str, content: str, most_tokens: int, seconds: float = SECONDS_A_CALL) -> str:
+    def _ask(self, instructions: str, content: str, most_tokens: int, seconds: float | None = None) -> str:
         """Give the text that the model answers with."""
         body = {
             "model": self._model,
@@ -84,7 +84,9 @@ class LlmExtractor:
             "max_tokens": most_tokens,
             "response_format": {"type": "json_object"},
         }
-        answer = self._transport.post(body, seconds, self._within_budget(most_tokens))
+        answer = self._transport.post(
+            body, SECONDS_A_CALL if seconds is None else seconds, self._within_budget(most_tokens)
+        )
         try:
             return self._text_of(answer)
         except (AttributeError, LookupError, TypeError):
