@@ -4,7 +4,7 @@ default:
     @just --list
 
 # everything that must hold before a commit
-check: lint types contracts test quality
+check: lint types contracts tests quality
 
 # style, and what a linter can know
 lint:
@@ -18,9 +18,27 @@ types:
 contracts:
     lint-imports
 
-# all tests, with branch coverage
+# some tests, with branch coverage
 test *arguments:
     pytest --cov --cov-branch --cov-report=term {{arguments}}
+
+# all tests, with branch coverage: those that wait for Postgres beside the others
+tests:
+    #!/usr/bin/env bash
+    set -uo pipefail
+    rm -rf build/coverage && mkdir -p build/coverage
+    beside="tests/api tests/contract tests/stores tests/walls tests/worker tests/migration"
+    COVERAGE_FILE=build/coverage/.coverage.beside pytest --cov --cov-branch --cov-report= $beside > build/coverage/beside.log 2>&1 &
+    running=$!
+    # In the foreground: what runs in the background does not hear Ctrl-C, and that is tested too.
+    COVERAGE_FILE=build/coverage/.coverage.here pytest --cov --cov-branch --cov-report= $(printf -- '--ignore=%s ' $beside)
+    here=$?
+    wait $running
+    there=$?
+    cat build/coverage/beside.log
+    if [ $here != 0 ] || [ $there != 0 ]; then exit 1; fi
+    coverage combine build/coverage
+    coverage report
 
 # bring the code into shape
 fmt:
