@@ -28,6 +28,11 @@ LASTING = {
     "I hate wildcard imports.": "I hate wildcard imports.",
     "please stop adding docstrings to private helpers": "Please stop adding docstrings to private helpers.",
     "Use ruff rather than flake8 and black.": "Use ruff rather than flake8 and black.",
+    "I prefer polars over pandas for large files, can you rewrite the loader with it?": (
+        "I prefer polars over pandas for large files."
+    ),
+    "one thing to remember: the qa environment is wiped every night": "The qa environment is wiped every night.",
+    "our naming convention is snake_case for columns": "Our naming convention is snake_case for columns.",
     "we never deploy on Fridays": "We never deploy on Fridays.",
     "we agreed to support Python 3.11 and later only.": "We agreed to support Python 3.11 and later only.",
     "let's stick with Vue 3 for the admin because the team knows it": (
@@ -52,6 +57,12 @@ PASSING = (
     "Note the failing assertion above.",
     "add a note that the API is deprecated to the README",
     "I always forget how rebase works",
+    "I never really knew how that works on Windows",
+    "I want to make sure that the cache is always up to date",
+    "please use the existing helper instead of writing a new one",
+    "stop using emojis in this answer",
+    "we agreed to meet at 4",
+    "from now on it works",
     "I never got it to work on Windows",
     "he always breaks the build",
     "the tests always fail on my machine",

@@ -33,9 +33,11 @@ _DOUBTFUL: Final = re.compile(
 )
 _PASSING: Final = re.compile(
     r"\b(?:this (?:file|function|line|test|one|time|case|branch|commit|pr|mr|change|class|method|variable|button|way|"
-    r"query|page|component|session|run|task|ticket|issue|error|module|script|endpoint|diff)|"
+    r"query|page|component|session|run|task|ticket|issue|error|module|script|endpoint|diff|"
+    r"answer|reply|response|message)|"
     r"that (?:way|one|file|function|line|test)|for now|right now|just now|today|tonight|tomorrow|for the moment|"
-    r"temporarily|for a moment|above|below|option [\da-c]|for this|like (?:that|this)|keep (?:going|trying)|"
+    r"temporarily|for a moment|above|below|option [\da-c]|for this(?= since| because|,|$)|"
+    r"like (?:that|this)|the existing|keep (?:going|trying)|"
     r"the (?:build|pipeline|tests?|server|site|app) (?:is|are) (?:red|green|down|broken|up)|"
     r"the (?:first|second|third|last|other|former|latter|same) (?:one|option|approach|way|variant|idea|version))\b",
     re.IGNORECASE,

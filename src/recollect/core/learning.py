@@ -118,7 +118,7 @@ def _match_user(sentence: str, *, follows_agent: bool) -> Found:
     """Give the rule that a sentence of the user's, or a part of it that stands alone, falls under."""
     if OTHERWISE.match(sentence):
         return None
-    bare = phrases.OPENER.sub("", sentence)
+    bare = phrases.ASKING.sub("", phrases.OPENER.sub("", sentence))
     starts = [0, *(each.end() for each in phrases.INSIDE.finditer(bare))]
     for start in starts:
         part = phrases.OPENER.sub("", bare[start:]).strip()

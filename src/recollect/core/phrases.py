@@ -77,7 +77,7 @@ _REMEMBER: Final = _one_of(
 )
 _FOR_LATER: Final = _one_of(
     *("for the record", "(?:a )?note (?:for later|to self)", "for future reference", "for later", "for next time"),
-    *("heads[- ]up", "(?:an )?important(?: to know)?"),
+    *("heads[- ]up", "(?:an )?important(?: to know)?", "(?:one )?(?:more )?thing to (?:remember|note|know)"),
 )
 REQUEST: Final = re.compile(
     r"^(?:please |and |also |can you |could you |you should |you must )?(?:"
@@ -92,7 +92,7 @@ TASK: Final = _begins(r"(?:to|me to|you to|and|when we|how|what|why|who|where|la
 LISTING: Final = re.compile(r"\b(?:remember|memori[sz]e|keep in mind|note)\b[^.?!]*:$", re.IGNORECASE)
 """Asks to keep the list that follows."""
 LASTING: Final = _begins(
-    r"(?:from now on|from here on|going forward|henceforth|in (?:the )?future|for all future \w+),? \w+",
+    r"(?:from now on|from here on|going forward|henceforth|in (?:the )?future|for all future \w+),? (?!i\b|i'|it\b)\w+",
     r"in this (?:repo(?:sitory)?|project|codebase|team|company),? \w+",
 )
 VERB: Final = re.compile(
@@ -101,7 +101,7 @@ VERB: Final = re.compile(
     re.IGNORECASE,
 )
 
-_HAPPENS: Final = _one_of(
+_HAPPENS: Final = r"(?:(?:really|quite|actually|even|just) )?" + _one_of(
     *("get", "got", "see", "saw", "seen", "had", "have", "did", "said", "thought", "heard", "knew", "know", "noticed"),
     *(
         "tried",
@@ -117,7 +117,20 @@ _HAPPENS: Final = _one_of(
         "are",
         "happens?",
     ),
-    *("happened", "works?", "worked", "fails?", "failed", "seems?", "wondered", "thinks?", "on", "off"),
+    *(
+        "happened",
+        "works?",
+        "worked",
+        "fails?",
+        "failed",
+        "seems?",
+        "wondered",
+        "thinks?",
+        "struggle",
+        "worry",
+        "on",
+        "off",
+    ),
 )
 """What one always or never does without meaning to."""
 PREFERENCE: Final = _begins(
@@ -126,10 +139,12 @@ PREFERENCE: Final = _begins(
     r"(?:i|we) (?:don't|do not) (?:ever )?(?:want|like) (?:\w+ing|any|to see) \w+",
     r"(?:i|we) (?:hate|dislike) \w+",
     r"(?:i|we)(?:'d| would) rather (?:have|use|see|keep|write|read) \w+ .*\bthan\b",
-    r"(?:i|we) want .*\b(?:always|never|everywhere|every time|in general)\b",
+    r"(?:i|we) want (?!to\b).*\b(?:always|never|everywhere|every time|in general)\b",
     rf"(?:please |you should |you must )?(?:always|never|do not ever|don't ever) (?!{_HAPPENS}\b)[a-z]+ \w+",
     r"(?:please )?(?:use|prefer|write|run|call|name|import|format) .+ "
-    r"(?:instead of|rather than|and not|never|over) \w+",
+    r"(?:instead of|rather than|and not|never) (?!\w+ing\b)\w+",
+    r"(?:please )?prefer \w+ over \w+",
+    r"our (?:\w+ )?(?:convention|policy|rule|standard|guideline)s? (?:for [\w ]+ )?(?:is|are) \w+",
     r"(?:please )?stop (?:using|adding|writing|putting|making|creating|importing) \w+",
 )
 
@@ -140,10 +155,10 @@ _CHOOSE: Final = _one_of(
 DECISION: Final = _begins(
     rf"let(?:'s| us) {_CHOOSE} .*\b(?:because|since|as|so that|due to|for|otherwise)\b \w+",
     r"(?:as )?we(?:'ve| have|'re| are)?(?: just| now| all| finally)? (?:decided|agreed|chosen|chose|opted|settled)\b"
-    r".* (?:to|on|for|that|against) \w+ \w+",
+    r".* (?:to|on|for|that|against) (?!meet\b|talk\b|wait\b|discuss\b)\w+ \w+",
     r"i(?:'ve| have)? decided (?:to (?:use|keep|drop|go with|support|move|switch)|on|that|against) \w+",
     rf"we(?:'ll| will|'re going to| are going to) {_CHOOSE} \w+",
-    r"(?:the |our )?decision(?: is| was)?:? (?:to |that )?\w+ \w+",
+    r"(?:the |our )?decision(?: is| was|:) (?:to |that )?\w+ \w+",
 )
 
 WRONG: Final = re.compile(
@@ -153,7 +168,14 @@ WRONG: Final = re.compile(
 )
 """That what was said before is not so."""
 ACTUALLY: Final = re.compile(r"^(?:actually|in fact|careful)[,:]? +", re.IGNORECASE)
-CONTRAST: Final = re.compile(r", (?:and )?not |\b(?:isn't|aren't|is not|are not|no longer|instead of)\b", re.IGNORECASE)
+CONTRAST: Final = re.compile(r", (?:and )?not ", re.IGNORECASE)
+ASKING: Final = re.compile(
+    r",? (?:so |and |but )?(?:can|could|would|will) (?:you|we|i) .*$"
+    r"|(?:,| -) (?:so |and |but )?(?:what|how|why|should|any)\b.*$"
+    r"|, (?:so|and|but) i(?:'m| am|'ve been| was|'d like| want| need)\b.*$",
+    re.IGNORECASE,
+)
+"""What a statement may go over into: a question, or a wish for now, that is not part of it."""
 _NO_SUBJECT: Final = _one_of(
     *("let", "let's", "please", "use", "do", "don't", "try", "make", "i", "you", "just", "there", "not", "what", "why"),
     *("how", "we"),
