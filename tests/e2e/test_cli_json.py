@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import NO_MODEL, CommandLine
+from recollect.journal.given import Usage
 
 DOCS = Path(__file__).parents[2] / "docs"
 RECORD = {
@@ -91,7 +92,7 @@ def test_the_store_as_json(cli: CommandLine, tmp_path: Path) -> None:
     """`stats`, `doctor`, `config` and `import` give plain counts."""
     cli.keep("one", "--project", "p")
     data = cli.data("stats")
-    assert data.keys() == {"store", "bytes", "spaces"}
+    assert data.keys() == {"store", "bytes", "spaces", "hooks"}
     assert data["spaces"] == [
         {
             "space": "personal", "memories": 1, "forgotten": 0, "sensitive": 0, "revisions": 0, "links": 0,
@@ -140,6 +141,8 @@ def test_the_documented_examples_have_the_keys_of_the_real_thing() -> None:
     records = [each for each in parsed if isinstance(each, dict) and "content" in each]
     assert records
     assert all(record.keys() >= RECORD for record in records)
+    (stats,) = [each for each in parsed if "bytes" in each]
+    assert stats["hooks"].keys() == {"days", *Usage.__match_args__}
     (answer,) = [each for each in parsed if "results" in each]
     assert answer.keys() == ANSWER | {"stages"}
     assert answer["results"][0].keys() == RESULT | {"explain"}
