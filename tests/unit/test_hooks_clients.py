@@ -1,7 +1,6 @@
 """Inputs are written after what each client documents, or was seen to send."""
 
 import json
-import os
 import subprocess
 import sys
 from typing import Any
@@ -43,14 +42,6 @@ GEMINI = {
     "timestamp": "2026-09-01T10:00:00Z",
 }
 VSCODE = {"session_id": "v-3", "cwd": "/work/shop", "timestamp": "2026-09-01T10:00:00.000Z"}
-WINDSURF = {
-    "agent_action_name": "post_cascade_response_with_transcript",
-    "trajectory_id": "t-5",
-    "execution_id": "e-1",
-    "timestamp": "2026-09-01T10:00:00Z",
-    "model_name": "a model",
-    "tool_info": {"transcript_path": "~/.windsurf/transcripts/t-5.jsonl"},
-}
 
 
 def as_fields(event: Event) -> dict[str, object]:
@@ -131,12 +122,6 @@ def as_fields(event: Event) -> dict[str, object]:
             "session-start",
             {**VSCODE, "hook_event_name": "SessionStart", "source": "new"},
             {"session": "v-3", "source": "new"},
-        ),
-        (
-            "windsurf",
-            "stop",
-            WINDSURF,
-            {"session": "t-5", "folder": "", "transcript": os.path.expanduser("~/.windsurf/transcripts/t-5.jsonl")},
         ),
     ],
 )

@@ -127,17 +127,17 @@ def test_the_server(name: str, path: str, box: str, server: dict[str, Any], fold
         ("codex", "codex/inner/hooks.json", "SessionStart UserPromptSubmit PreCompact Stop"),
         ("cursor", "cursor/inner/hooks.json", "sessionStart beforeSubmitPrompt preCompact stop"),
         ("gemini", "gemini/inner/settings.json", "SessionStart BeforeAgent PreCompress AfterAgent"),
-        ("vscode", "copilot/inner/hooks/recollect.json", "SessionStart UserPromptSubmit PreCompact Stop"),
+        ("vscode", "copilot/inner/hooks/recollect.json", "SessionStart UserPromptSubmit PreCompact"),
     ],
 )
 def test_the_hooks(name: str, path: str, events: str, folders: Folders) -> None:
-    """A client with hooks gets one command for each of the four moments, with a limit of time."""
+    """A client with hooks gets one command for each moment that it can make use of, with a limit of time."""
     install(find_client(name, folders, PROGRAM), folders)
 
     hooks = read_json(os.path.join(folders.home, path))["hooks"]
     calls = ["session-start", "prompt", "pre-compact", "stop"]
     assert list(hooks) == events.split()
-    for (only,), call in zip(hooks.values(), calls, strict=True):
+    for (only,), call in zip(hooks.values(), calls, strict=False):
         (command,) = only.get("hooks", [only])
         assert command["command"] == f'"{PROGRAM}" hook {call} --client {name}'
         limit = 5 if call == "prompt" else 10
@@ -158,15 +158,6 @@ def test_the_version_of_hooks(name: str, folders: Folders) -> None:
     assert read_json(path)["version"] == 2
     uninstall(client, folders)
     assert read_json(path) == {"version": 2}
-
-
-def test_windsurf_only_learns(folders: Folders) -> None:
-    """Windsurf, whose hooks take no context, gets the one hook that asks for none."""
-    install(find_client("windsurf", folders, PROGRAM), folders)
-
-    hooks = read_json(os.path.join(folders.windsurf, "hooks.json"))["hooks"]
-    command = f'"{PROGRAM}" hook stop --client windsurf'
-    assert hooks == {"post_cascade_response_with_transcript": [{"command": command, "show_output": False}]}
 
 
 @EVERY_CLIENT

@@ -3,14 +3,13 @@
 A parsed JSON object goes in, an Event comes out; a text goes in, the JSON object to print comes out. Nothing here may
 cost time: it runs before every prompt, so it imports what Python has loaded anyway and no more.
 
-| client      | prompt             | session-start | pre-compact | stop                                  |
-|-------------|--------------------|---------------|-------------|---------------------------------------|
-| claude-code | UserPromptSubmit   | SessionStart  | PreCompact  | Stop                                  |
-| codex       | UserPromptSubmit   | SessionStart  | PreCompact  | Stop                                  |
-| vscode      | UserPromptSubmit   | SessionStart  | PreCompact  | Stop                                  |
-| gemini      | BeforeAgent        | SessionStart  | PreCompress | AfterAgent                            |
-| cursor      | beforeSubmitPrompt | sessionStart  | preCompact  | stop                                  |
-| windsurf    |                    |               |             | post_cascade_response_with_transcript |
+| client      | prompt             | session-start | pre-compact | stop       |
+|-------------|--------------------|---------------|-------------|------------|
+| claude-code | UserPromptSubmit   | SessionStart  | PreCompact  | Stop       |
+| codex       | UserPromptSubmit   | SessionStart  | PreCompact  | Stop       |
+| gemini      | BeforeAgent        | SessionStart  | PreCompress | AfterAgent |
+| cursor      | beforeSubmitPrompt | sessionStart  | preCompact  | stop       |
+| vscode      | UserPromptSubmit   | SessionStart  | PreCompact  |            |
 
 Context is taken by the first two columns alone. After the last one more text would start another turn.
 """
@@ -67,17 +66,14 @@ def read_event(client: str, hook: str, fields: dict[str, object]) -> Event:
     # Cursor also runs the hooks that it finds in Claude Code's settings, and answers only to its own form.
     if "cursor_version" in fields:
         client = _CURSOR
-    # Windsurf keeps what is particular to an event in an object of its own.
-    inner = fields.get("tool_info")
-    places = (fields, inner) if isinstance(inner, dict) else (fields,)
     return Event(
         client,
         hook,
-        session=_text(places, "session_id", "conversation_id", "trajectory_id"),
-        folder=_text(places, "cwd") or _root(fields.get("workspace_roots")),
-        prompt=_text(places, "prompt", "user_prompt"),
-        transcript=_path(_text(places, "transcript_path")),
-        source=_text(places, "source", "trigger"),
+        session=_text(fields, "session_id", "conversation_id"),
+        folder=_text(fields, "cwd") or _root(fields.get("workspace_roots")),
+        prompt=_text(fields, "prompt"),
+        transcript=_path(_text(fields, "transcript_path")),
+        source=_text(fields, "source", "trigger"),
         again=fields.get("stop_hook_active") is True or _counts(fields.get("loop_count")),
     )
 
@@ -94,12 +90,11 @@ def give_context(event: Event, text: str) -> dict[str, object] | None:
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if name else None
 
 
-def _text(places: tuple[dict[str, object], ...], *names: str) -> str:
-    for place in places:
-        for name in names:
-            found = place.get(name)
-            if isinstance(found, str) and found:
-                return found
+def _text(fields: dict[str, object], *names: str) -> str:
+    for name in names:
+        found = fields.get(name)
+        if isinstance(found, str) and found:
+            return found
     return ""
 
 

@@ -9,8 +9,8 @@ from recollect.installers.folders import Folders
 _EVENTS = (
     ("SessionStart", "session-start"),
     ("UserPromptSubmit", "prompt"),
+    # Only so that what was given may be given again: what its transcripts hold is not documented.
     ("PreCompact", "pre-compact"),
-    ("Stop", "stop"),
 )
 
 

@@ -143,5 +143,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
         connection.execute("COMMIT")
     if version != VERSION:
         raise sqlite3.DatabaseError("it is of another version of Recollect")
+    # What was rejected is overwritten, not only marked as free.
+    connection.execute("PRAGMA secure_delete = ON")
     # A power cut may lose the last lines of a journal, which no one was promised.
     connection.execute("PRAGMA synchronous = NORMAL")
