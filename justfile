@@ -75,9 +75,11 @@ bench:
     recollect bench run --model {{model}} --datasets {{sets}} --set musique_train100 --arm triples --arm spread-relations --arm spread-all
     recollect bench run --model {{model}} --datasets {{sets}} --set musique_train100_lower --set musique_dev200_lower --set hotpotqa_dev200_lower --set 2wiki1000_lower --arm default --arm no-spread
     recollect bench run --model {{model}} --datasets {{sets}} --arm lexical --arm default --set exact
+    recollect bench inject --model {{model}} --datasets {{sets}} --plot docs/decisions/0015-floor.svg
     recollect bench sweep --model {{model}} --datasets {{sets}} --grid rrf
     recollect bench sweep --model {{model}} --datasets {{sets}} --grid convex
     recollect bench report --markdown bench.md
     python benchmarks/speed.py
     python benchmarks/spread.py
     python benchmarks/cold_start.py
+    python benchmarks/hook.py
