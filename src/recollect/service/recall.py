@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING
 
 from recollect.core import query as queries
-from recollect.core.concepts import names_in
 from recollect.core.context import REACH, take_context
 from recollect.core.errors import NotFound
 from recollect.core.fusion import LARGEST_WEIGHT, Normaliser, check_weights, convex, reciprocal_rank
@@ -185,6 +184,9 @@ def _spread(store: Store, query: Query, fused: Sequence[Scored], settings: Setti
     seeds = [item.ref for item in fused[:SEEDS]]
     if not (strength and kinds and seeds):
         return Spread(tuple(fused), {})
+    # Only where there is something to spread: a prompt's recall does without.
+    from recollect.core.concepts import names_in
+
     if in_session:
         strength *= settings.number("spread.session")
     names = names_in(query.text)

@@ -16,7 +16,6 @@ from recollect.stores.sqlite.linked import SqliteLinked
 from recollect.stores.sqlite.migrate import check_current, fingerprint_of
 from recollect.stores.sqlite.reading import SqliteReading
 from recollect.stores.sqlite.settings import SqliteSettings
-from recollect.stores.sqlite.ties import SqliteTies
 from recollect.stores.words import ExactLeg, LexicalLeg
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from recollect.core.ports import Leg
     from recollect.core.query import Query
+    from recollect.stores.sqlite.ties import SqliteTies
 
 
 class Glance:
@@ -36,11 +36,18 @@ class Glance:
             check_current(connection, fingerprint_of(language))
         self.memories = SqliteReading(self._database)
         self.links = SqliteLinked(self._database)
-        self.concepts = SqliteTies(self._database, language)
+        self._language = language
         self.vectors = _NoQueue()
         self.settings = _Overlaid(SqliteSettings(self._database), dict(values))
         words = SqliteWordsIndex(self._database)
         self.legs: Sequence[Leg] = (LexicalLeg(words, language), ExactLeg(words, language))
+
+    @property
+    def concepts(self) -> SqliteTies:
+        """What `spread` asks for, which a hurried recall does without."""
+        from recollect.stores.sqlite.ties import SqliteTies
+
+        return SqliteTies(self._database, self._language)
 
     def leave_out_after(self, seconds: float) -> None:
         """Give each leg so much time, whatever the store's settings say."""
