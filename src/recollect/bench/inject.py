@@ -18,6 +18,7 @@ from recollect.bench.arm_store import as_arm
 from recollect.bench.arms import HARNESS
 from recollect.bench.campaign import open_embedder, open_source
 from recollect.bench.datasets import Dataset, read_lines
+from recollect.bench.errors import BenchError
 from recollect.bench.load import Loaded, Plan, Progress, load
 from recollect.bench.significance import Interval, summarise
 from recollect.bench.sources import Split, split_of
@@ -103,6 +104,8 @@ def run_trials(
 
 def read_prompts(source: Dataset, datasets: Path, split: Split) -> Iterator[Prompt]:
     questions = [each for each in source.questions() if split in {each.split, "all"}]
+    if not questions:
+        raise BenchError(f"{source.name} has no questions in the split {split}.")
     for each in questions:
         yield Prompt(each.id, each.text, each.space, "answerable", each.before, frozenset(each.relevant))
     for record in read_lines(source.folder / "unanswerable.jsonl.gz"):
