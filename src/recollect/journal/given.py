@@ -20,7 +20,8 @@ _RELEASE: Final = "UPDATE given SET held = 0 WHERE session = ? AND held"
 # An id may come whole, or by the last characters that an agent was shown.
 _USE: Final = "UPDATE given SET used_at = ? WHERE memory = ? AND at BETWEEN ? AND ? AND used_at IS NULL"
 _GIVEN: Final = "SELECT DISTINCT space, memory FROM given WHERE session = ?"
-_SPOKE: Final = "SELECT 1 FROM injections WHERE session = ? AND hook = ? AND memories > 0 LIMIT 1"
+# By its words: a briefing of headings alone gives no memory whole.
+_SPOKE: Final = "SELECT 1 FROM injections WHERE session = ? AND hook = ? AND tokens > 0 LIMIT 1"
 _FORGET: Final = ("DELETE FROM given WHERE at < ?", "DELETE FROM injections WHERE at < ?")
 # A memory given twice to one session was given twice: it was out of sight in between.
 _USED: Final = "SELECT COUNT(*), COUNT(used_at) FROM given WHERE at >= ?"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from recollect.core.errors import StoreError, StoreTooNew
 from recollect.core.settings import Settings, Value
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.lexical import SqliteWordsIndex
@@ -32,8 +33,12 @@ class Glance:
 
     def __init__(self, path: str, values: Mapping[str, Value], *, patience: float, language: str = "english") -> None:
         self._database = Database(path, patience=patience, create=False)
-        with self._database.read() as connection:
-            check_current(connection, fingerprint_of(language))
+        try:
+            with self._database.read() as connection:
+                check_current(connection, fingerprint_of(language))
+        except StoreTooNew:
+            self.close()
+            raise StoreError(f"{path} is of another version of Recollect: `recollect stats` says what to do.") from None
         self.memories = SqliteReading(self._database)
         self.links = SqliteLinked(self._database)
         self._language = language

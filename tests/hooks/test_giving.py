@@ -1,0 +1,61 @@
+"""What the hooks that give something have in common."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from hook_home import Home
+from making import make_memory
+from recollect.config import Config
+from recollect.hooks.clients import PROMPT, Event
+from recollect.hooks.giving import find_project, held_by, note_given
+from recollect.journal import given
+from recollect.service.inject import Injection
+
+EVENT = Event("claude-code", PROMPT, session="s")
+FOUND = Injection("text", (make_memory(1), make_memory(2)), 40)
+
+
+@pytest.mark.parametrize(
+    ("override", "folder", "project"),
+    [
+        (None, "shop", "github.com/acme/shop"),
+        (None, "", None),
+        ("", "shop", None),
+        ("mine", "shop", "mine"),
+        ("mine", "", "mine"),
+    ],
+)
+def test_the_project_is_of_the_clients_folder(
+    tmp_path: Path, override: str | None, folder: str, project: str | None
+) -> None:
+    """It is where the client stands, unless the user says otherwise; a client that does not say stands nowhere."""
+    git = tmp_path / "shop" / ".git"
+    git.mkdir(parents=True)
+    (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:acme/shop.git\n')
+    config = Config(store="", space="personal", folder=str(git), project=override)
+    assert find_project(config, str(tmp_path / folder) if folder else "") == project
+
+
+def test_what_a_session_was_given_is_held(home: Home) -> None:
+    """What was noted is what the next hook leaves out."""
+    note_given(home.journal, EVENT, FOUND, time.perf_counter() - 0.5)
+    assert held_by(home.journal, "s") == {memory.id for memory in FOUND.memories}
+    usage = home.usage()
+    assert (usage.given, usage.tokens) == (2, 40)
+    assert usage.median_ms >= 500
+
+
+def test_silence_is_noted_as_nothing_given(home: Home) -> None:
+    """It counts as a prompt at which nothing was said."""
+    note_given(home.journal, EVENT, None, time.perf_counter())
+    assert (home.usage().prompts, home.usage().silent) == (1, 1)
+    assert given.given_to(home.journal, "s") == []
+
+
+def test_a_damaged_journal_holds_nothing_and_breaks_nothing(home: Home) -> None:
+    """Better to say a thing twice than not at all."""
+    home.damage_journal()
+    note_given(home.journal, EVENT, FOUND, time.perf_counter())
+    assert held_by(home.journal, "s") == frozenset()
