@@ -17,7 +17,7 @@ _HELD: Final = "SELECT memory FROM given WHERE session = ? AND held"
 _NOTE: Final = "INSERT INTO injections (session, hook, at, memories, tokens, milliseconds) VALUES (?, ?, ?, ?, ?, ?)"
 _GIVE: Final = "INSERT OR IGNORE INTO given (session, space, memory, at, held) VALUES (?, ?, ?, ?, 1)"
 _RELEASE: Final = "UPDATE given SET held = 0 WHERE session = ? AND held"
-# An id may come whole, or by the last characters that an agent was shown.
+# Only what was given lately: what comes of a memory later is another story.
 _USE: Final = "UPDATE given SET used_at = ? WHERE memory = ? AND at BETWEEN ? AND ? AND used_at IS NULL"
 _GIVEN: Final = "SELECT DISTINCT space, memory FROM given WHERE session = ?"
 # By its words: a briefing of headings alone gives no memory whole.
