@@ -68,7 +68,7 @@ def _run(hook: str, client: str, began: float, seconds: float) -> dict[str, obje
 def _read_arguments(arguments: list[str]) -> tuple[str, str, bool]:
     """Read what little there is; anything unknown is passed over, since a hook has nobody to complain to."""
     client = "claude-code"
-    for flag, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for flag, following in zip(arguments, [*arguments, ""][1:], strict=True):
         if flag == "--client":
             client = following
     return arguments[0] if arguments else "", client, "--verbose" in arguments
