@@ -58,6 +58,13 @@ def test_what_was_given_is_let_go_whatever_happens(event: Event, journal: Journa
     assert held(journal, "s") == frozenset()
 
 
+def test_a_session_without_a_name_lets_nothing_go(event: Event, journal: Journal) -> None:
+    """What was said is learned; whose sight it was that was lost is not known."""
+    pre_compact.run(Event("claude-code", PRE_COMPACT, transcript=event.transcript))
+    assert waiting(journal) == ["Invoices go out on the 1st."]
+    assert held(journal, "s") == {id_of(0xBEEF)}
+
+
 def test_a_turn_that_goes_on_teaches_nothing_yet(event: Event, journal: Journal) -> None:
     """A stop that only lets the turn go on is left alone, and so is one without a transcript."""
     stop.run(Event("claude-code", STOP, session="s", transcript=event.transcript, again=True))

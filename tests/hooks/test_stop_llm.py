@@ -12,6 +12,7 @@ from recollect.hooks.clients import STOP, Event
 from recollect.hooks.stop import learn_from
 from recollect.journal.candidates import JournalQueue
 from recollect.journal.file import Journal
+from recollect.values import replace
 from recollect.wiring import open_extractor, open_file
 
 SAID = "The invoices go out on the first of the month. Oh, and Priya is on leave until 14 June, ask Jonas instead."
@@ -127,9 +128,11 @@ def test_without_a_budget_nothing_is_sent(session: Session, provider: Provider) 
     session.allow(0, 100_000)
     session.say(SAID)
     assert session.stop() == []
-    session.config = Config(store=session.config.store, space="personal", folder="", project="")
-    session.say(SAID)
-    assert session.stop() == []
+    # Neither no model at all nor one that is not named rightly.
+    for extractor in ("", "the best one"):
+        session.config = replace(session.config, extractor=extractor)
+        session.say(SAID)
+        assert session.stop() == []
     assert provider.received == b""
 
 
@@ -138,6 +141,7 @@ def test_secrets_and_sensitive_memories_are_not_sent(session: Session, provider:
     session.allow(10, 100_000)
     with open_file(session.config.store) as memory:
         memory.remember(SENSITIVE, sensitive=True)
+        memory.remember("Invoices are sent by Jonas, and the salary by the bank.")
     block = "<recalled-memory>\nThe cellar key is under the mat.\n</recalled-memory>"
     session.say(UNTOLD, "Well, my salary is 61,000 euros a year, as I said.", f"{block} {SAID}")
     provider.answer_next(answer())

@@ -126,3 +126,23 @@ def test_what_was_rejected_is_not_learned_again(tmp_path: Path) -> None:
     home.transcript.write_bytes(home.transcript.read_bytes().replace(b"staging database", b"Staging  Database") * 2)
     home.stop()
     assert home.waiting() == []
+
+
+def test_what_another_hook_learned_meanwhile_is_not_learned_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two clients may run the hook for one transcript at once: the one that comes second adds nothing."""
+    name = next(name for name, expected in EXPECTED.items() if expected["learned"])
+    home = Home(tmp_path, name)
+    home.stop()
+    learned = home.learned()
+    journal = Journal(home.config.journal)
+    with journal.write() as connection:
+        connection.execute("DELETE FROM transcripts")
+    journal.close()
+    # As if the other had not been there yet when this one looked.
+    monkeypatch.setattr(JournalQueue, "has_learned", lambda *_: False)
+    monkeypatch.setattr(JournalQueue, "waiting", lambda *_: [])
+    home.stop()
+    monkeypatch.undo()
+    assert home.learned() == learned != []

@@ -25,6 +25,7 @@ CLAUDE: list[dict[str, Any]] = [
         "message": {"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "two"}]},
     },
     {"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}]}},
+    {"type": "user", "message": {"content": [{"type": "text", "text": 5}, {"type": "text"}]}},
     {"type": "user", "message": {"content": [{"type": "text", "text": "three"}, {"type": "text", "text": "four"}]}},
     {"type": "system", "subtype": "turn_duration", "content": "said by nobody"},
     {"type": "user", "message": None},

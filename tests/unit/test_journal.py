@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from making import ref_of
-from recollect.core.errors import StoreError
+from making import START, id_of, ref_of
+from recollect.core.errors import Ambiguous, NotFound, StoreError
+from recollect.core.review import Pending
 from recollect.journal import given
+from recollect.journal.candidates import JournalQueue
 from recollect.journal.file import Journal
 
 HOUR = 3_600_000_000
@@ -84,6 +86,39 @@ def test_old_lines_are_dropped(journal: Journal) -> None:
     assert given.given_to(journal, "a") == []
 
 
+def test_a_change_that_fails_is_undone(journal: Journal) -> None:
+    """All or nothing: what was written before the failure is not there, and the next change is not held up."""
+    _note(journal, "a", 1)
+
+    def fail() -> None:
+        with journal.write() as connection:
+            connection.execute("DELETE FROM given")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert given.given_to(journal, "a") == [ref_of(1)]
+    given.release(journal, "a")
+
+
+def test_whether_a_hook_has_spoken_is_known_by_session_and_hook(journal: Journal) -> None:
+    """A silence, another hook and another session do not count; words without a whole memory do."""
+    given.note(journal, "a", "prompt", HOUR, [ref_of(1)], tokens=10, milliseconds=1.0)
+    given.note(journal, "a", "session-start", HOUR, [], tokens=0, milliseconds=1.0)
+    given.note(journal, "b", "session-start", HOUR, [], tokens=30, milliseconds=1.0)
+    assert given.has_spoken(journal, "a", "prompt")
+    assert not given.has_spoken(journal, "a", "session-start")
+    assert given.has_spoken(journal, "b", "session-start")
+
+
+def test_a_journal_may_be_closed_twice_and_used_again(journal: Journal) -> None:
+    """It is opened when it is needed."""
+    _note(journal, "a", 1)
+    journal.close()
+    journal.close()
+    assert given.given_to(journal, "a") == [ref_of(1)]
+
+
 def test_the_file_is_its_owners_alone(journal: Journal) -> None:
     """Nobody else can read what was given."""
     _note(journal, "a", 1)
@@ -133,3 +168,19 @@ def test_many_make_the_file_at_once(tmp_path: Path) -> None:
     counted = Journal(path)
     assert given.tally(counted, 0).prompts == 8
     counted.close()
+
+
+def test_what_waits_is_found_by_the_end_of_its_id(journal: Journal) -> None:
+    """Four characters are enough where they are one's own; those that fit several, or none, are told."""
+    queue = JournalQueue(journal)
+    for number in (0xABCDE1111, 0xABCDF1111, 0xABCDE2222):
+        queue.add(
+            Pending(id_of(number), START, "personal", f"Rule {number}.", "facts", 0.5, "request", None, None, None)
+        )
+    assert queue.find("personal", " 2222 ").id == id_of(0xABCDE2222)
+    assert queue.find("personal", "E1111").id == id_of(0xABCDE1111)
+    with pytest.raises(Ambiguous, match="1111 fits several"):
+        queue.find("personal", "1111")
+    for handle in ("222", "3333"):
+        with pytest.raises(NotFound, match=f"has the id {handle}"):
+            queue.find("personal", handle)

@@ -1,6 +1,7 @@
 """A hook asks a process that has a model loaded: over a real socket, and whatever listens there."""
 
 import json
+import logging
 import os
 import socket
 import stat
@@ -179,6 +180,54 @@ def test_another_question_is_refused(path: str) -> None:
     """The answer is to what was asked when the leg was made."""
     with _listener(path, b'{"hits": []}\n'), pytest.raises(LegError, match="something else"):
         _ask(path).search(make_query("another"), 50, 5)
+
+
+def test_a_leg_without_time_does_not_wait(path: str) -> None:
+    """A turn that comes too late is a leg that timed out, whatever the answer is."""
+    with _listener(path, b'{"hits": []}\n'), pytest.raises(LegTimeout, match="in time"):
+        _ask(path).search(QUERY, 50, 0.0)
+
+
+def test_an_answer_in_pieces_is_read_to_its_end(path: str) -> None:
+    """A long answer comes as the socket gives it."""
+    hits = [[*ref_of(number), 0.5, 0.5] for number in range(2000)]
+    with _listener(path, json.dumps({"hits": hits}).encode() + b"\n"):
+        assert len(_ask(path).search(QUERY, 5000, 60)) == 2000
+
+
+def test_nobody_explains_what_a_hook_gave(path: str) -> None:
+    """Where the evidence is asked for, it says who was asked."""
+    with _listener(path, b'{"hits": []}\n'):
+        leg = _ask(path)
+        assert "another process" in leg.weigh(QUERY, ref_of(1)).summary
+        leg.search(QUERY, 50, 60)
+
+
+def test_where_no_socket_can_be_made_it_is_tried_again(tmp_path: Path) -> None:
+    """A folder that is missing, or was moved away for a while, is no end of it."""
+    folder = tmp_path / "later"
+    path = str(folder / "memory.sock")
+    tried = threading.Event()
+
+    class Waiting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            assert "answered without meaning" in record.getMessage()
+            tried.set()
+
+    log = logging.getLogger("recollect.resident.listen")
+    before, handler = log.level, Waiting()
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        with _resident(path, KnownLeg()):
+            assert tried.wait(60)
+            log.removeHandler(handler)
+            folder.mkdir()
+            wait_until(lambda: os.path.exists(path))
+            assert _ask(path).search(QUERY, 50, 60)
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 def test_a_folder_too_deep_for_a_socket_does_without(tmp_path: Path) -> None:
