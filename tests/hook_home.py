@@ -1,5 +1,7 @@
-"""A home as a hook finds it: a store, and the journal beside it."""
+"""A home as a hook finds it: a store, the journal beside it, and perhaps somebody who listens."""
 
+import socket
+from contextlib import closing
 from pathlib import Path
 
 from recollect.config import Config
@@ -28,3 +30,9 @@ class Home:
     def damage_journal(self) -> None:
         self.journal.close()
         Path(self.config.journal).write_bytes(b"no journal " * 500)
+
+
+def is_listened_at(path: str) -> bool:
+    """Say whether somebody takes calls there: a socket's file is there a moment before."""
+    with closing(socket.socket(socket.AF_UNIX)) as client:
+        return client.connect_ex(path) == 0

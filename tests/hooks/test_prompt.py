@@ -1,13 +1,12 @@
 """The hook at a prompt, without the process around it: what is given, what is noted, and whom it asks."""
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
 
-from hook_home import Home
+from hook_home import Home, is_listened_at
 from making import make_memory, ref_of, wait_until
 from recollect.core.hits import Evidence, Hit, Ref
 from recollect.core.query import Query
@@ -101,7 +100,7 @@ def _listening(path: str) -> Iterator[None]:
     resident = Resident(path, _KnownLeg(), "personal", seconds=0.01)
     resident.start()
     try:
-        wait_until(lambda: os.path.exists(path))
+        wait_until(lambda: is_listened_at(path))
         yield
     finally:
         resident.stop(60.0)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hook_home import is_listened_at
 from making import make_query, ref_of, wait_until
 from recollect.core.errors import LegError, LegTimeout
 from recollect.core.hits import Evidence, Hit, Ref
@@ -54,7 +55,7 @@ def _resident(path: str, leg: KnownLeg) -> Iterator[Resident]:
     try:
         yield resident
     finally:
-        resident.stop()
+        resident.stop(60.0)
 
 
 @contextmanager
@@ -92,7 +93,7 @@ def test_the_resident_answers_as_its_leg_does(path: str) -> None:
     """The question arrives as it was asked, and the hits come back as they were found."""
     known = KnownLeg()
     with _resident(path, known):
-        wait_until(lambda: os.path.exists(path))
+        wait_until(lambda: is_listened_at(path))
         assert list(_ask(path).search(QUERY, 50, 5)) == [Hit(ref_of(1), 0.8, 0.5)]
     assert (QUERY, 50) in [(query, depth) for query, depth in known.asked]
     assert not os.path.exists(path)
@@ -109,7 +110,7 @@ def test_it_warms_up_before_it_is_asked(path: str) -> None:
 def test_a_leg_that_fails_says_why(path: str) -> None:
     """What is wrong with the resident's leg is what is wrong with the hook's."""
     with _resident(path, KnownLeg()):
-        wait_until(lambda: os.path.exists(path))
+        wait_until(lambda: is_listened_at(path))
         leg = _ask(path, make_query("trouble"))
         with pytest.raises(LegError, match="no embedding model"):
             leg.search(make_query("trouble"), 50, 5)
@@ -125,14 +126,14 @@ def test_of_two_one_listens_and_the_other_takes_over(path: str) -> None:
             assert not first.asked
             later.stop()
             wait_until(lambda: bool(first.asked))
-            wait_until(lambda: os.path.exists(path))
+            wait_until(lambda: is_listened_at(path))
             assert _ask(path).search(QUERY, 50, 5)
 
 
 def test_only_its_owner_may_ask(path: str) -> None:
     """The socket is readable by nobody else."""
     with _resident(path, KnownLeg()):
-        wait_until(lambda: os.path.exists(path))
+        wait_until(lambda: is_listened_at(path))
         wait_until(lambda: stat.S_IMODE(os.stat(path).st_mode) == 0o600)
 
 
@@ -140,7 +141,7 @@ def test_only_its_owner_may_ask(path: str) -> None:
 def test_nonsense_is_answered_and_survived(path: str, line: bytes) -> None:
     """Whatever somebody sends, the next question is answered."""
     with _resident(path, KnownLeg()):
-        wait_until(lambda: os.path.exists(path))
+        wait_until(lambda: is_listened_at(path))
         with closing(socket.socket(socket.AF_UNIX)) as client:
             client.connect(path)
             client.sendall(line)
@@ -223,7 +224,7 @@ def test_where_no_socket_can_be_made_it_is_tried_again(tmp_path: Path) -> None:
             assert tried.wait(60)
             log.removeHandler(handler)
             folder.mkdir()
-            wait_until(lambda: os.path.exists(path))
+            wait_until(lambda: is_listened_at(path))
             assert _ask(path).search(QUERY, 50, 60)
     finally:
         log.removeHandler(handler)
