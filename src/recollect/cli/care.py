@@ -1,25 +1,28 @@
 """`stats` and `doctor`."""
 
 from dataclasses import asdict
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from recollect.cli.errors import PROBLEM
 from recollect.cli.options import Json
-from recollect.config import read_config
+from recollect.config import Config, read_config
+
+if TYPE_CHECKING:
+    from recollect.journal.given import Usage
 
 _USAGE_DAYS: Final = 30
 
 
 def stats(json: Json = False) -> None:
     """Say how much is remembered, where it is kept, and what agents were given of it in the last month."""
-    from recollect.wiring import open_recollect, read_usage
+    from recollect.wiring import open_recollect
 
     config = read_config()
     with open_recollect(config) as memory:
         counts, octets = memory.store.count(), memory.store.size()
-    usage = read_usage(config, _USAGE_DAYS)
+    usage = _read_usage(config)
     if json:
         from recollect.cli.as_json import write_json
 
@@ -39,6 +42,20 @@ def stats(json: Json = False) -> None:
     show_stats(paper, config.store, octets, counts)
     if usage is not None and usage.prompts:
         show_usage(paper, usage, _USAGE_DAYS)
+
+
+def _read_usage(config: Config) -> "Usage | None":
+    """Give what hooks did; of a journal that cannot be read, say so and count the store all the same."""
+    from recollect.core.errors import StoreError
+    from recollect.wiring import read_usage
+
+    try:
+        return read_usage(config, _USAGE_DAYS)
+    except StoreError as error:
+        from recollect.cli.paper import NOTICE, Paper, plain
+
+        Paper(errors=True).write(plain(str(error), NOTICE))
+        return None
 
 
 def doctor(
