@@ -33,8 +33,8 @@ _RECALL: Final = """
 SELECT digest, extraction FROM extracted
 WHERE space = %s AND extractor = %s AND digest = ANY (%s::bytea[]) AND extraction IS NOT NULL
 """
-# A row comes back if it is new, or if it was somebody's who has not answered for too long. All take rows in one order,
-# so that no two wait for each other.
+# A row comes back if it is new, or if it was somebody's who has not answered for too long. All statements here take
+# rows in one order, so that no two wait for each other: a claim locks also what is somebody else's.
 _CLAIM: Final = f"""
 INSERT INTO extracted (space, extractor, digest, asked_at)
 SELECT %s, %s, digest, EXTRACT(epoch FROM now())::bigint FROM unnest(%s::bytea[]) AS digest ORDER BY digest
@@ -43,20 +43,35 @@ WHERE extracted.extraction IS NULL AND extracted.asked_at < excluded.asked_at - 
 RETURNING digest
 """
 _RELEASE: Final = """
-DELETE FROM extracted WHERE space = %s AND extractor = %s AND digest = ANY (%s::bytea[]) AND extraction IS NULL
+WITH mine AS MATERIALIZED (
+    SELECT space, extractor, digest FROM extracted
+    WHERE space = %s AND extractor = %s AND digest = ANY (%s::bytea[]) AND extraction IS NULL
+    ORDER BY digest FOR UPDATE
+)
+DELETE FROM extracted AS x USING mine AS m
+WHERE (x.space, x.extractor, x.digest) = (m.space, m.extractor, m.digest)
 """
 # Only where the claim still is: a text that was purged meanwhile, or made sensitive, leaves nothing here.
 _REMEMBER: Final = """
+WITH mine AS MATERIALIZED (
+    SELECT space, extractor, digest FROM extracted
+    WHERE space = %(space)s AND extractor = %(extractor)s AND digest = ANY (%(digests)s::bytea[])
+    ORDER BY digest FOR UPDATE
+)
 UPDATE extracted AS x SET extraction = a.extraction
-FROM unnest(%s::bytea[], %s::text[]) AS a (digest, extraction)
-WHERE x.space = %s AND x.extractor = %s AND x.digest = a.digest
+FROM mine AS m, unnest(%(digests)s::bytea[], %(answers)s::text[]) AS a (digest, extraction)
+WHERE (x.space, x.extractor, x.digest) = (m.space, m.extractor, m.digest) AND a.digest = m.digest
 """
 # By every extractor, so that the whole of the key is known.
 _FORGET: Final = """
-DELETE FROM extracted
-WHERE space = %s AND extractor = ANY (ARRAY(SELECT key FROM extractors)) AND digest = ANY (%s::bytea[])
+WITH mine AS MATERIALIZED (
+    SELECT space, extractor, digest FROM extracted
+    WHERE space = %s AND extractor = ANY (ARRAY(SELECT key FROM extractors)) AND digest = ANY (%s::bytea[])
+    ORDER BY digest, extractor FOR UPDATE
+)
+DELETE FROM extracted AS x USING mine AS m
+WHERE (x.space, x.extractor, x.digest) = (m.space, m.extractor, m.digest)
 """
-
 
 class PostgresBudgets:
     def __init__(self, database: Database) -> None:
@@ -98,7 +113,8 @@ class PostgresBudgets:
         kept = {digest_of(text): to_answer(read) for text, read in answers.items()}
         with self._database.write() as connection:
             place = _place(connection, extractor, space)
-            connection.execute(_REMEMBER, (list(kept), list(kept.values()), *place))
+            values = {"digests": list(kept), "answers": list(kept.values())}
+            connection.execute(_REMEMBER, {"space": place[0], "extractor": place[1], **values})
 
 
 def forget_answers(connection: Connection[Row], space: int, texts: Iterable[str]) -> None:

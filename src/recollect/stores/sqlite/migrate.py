@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from recollect.core.analysis import VERSION
+from recollect.core import analysis as terms
 from recollect.core.errors import StoreError, StoreTooNew
 from recollect.stores.sqlite.database import Database
 
@@ -67,7 +67,7 @@ def migrate(
 
 def fingerprint_of(language: str) -> str:
     """Tell apart any two analyses that give other terms of the same text."""
-    return f"{VERSION} {language}"
+    return f"{terms.VERSION} {language}"
 
 
 def check_current(connection: sqlite3.Connection, analysis: str, newest: int = NEWEST) -> None:
