@@ -28,10 +28,10 @@ tests:
     set -uo pipefail
     rm -rf build/coverage && mkdir -p build/coverage
     beside="tests/api tests/contract tests/stores tests/walls tests/worker tests/migration"
-    COVERAGE_FILE=build/coverage/.coverage.beside pytest --cov --cov-branch --cov-report= $beside > build/coverage/beside.log 2>&1 &
+    COVERAGE_FILE=build/coverage/.coverage.beside pytest --cov --cov-branch --cov-report= --cov-fail-under=0 $beside > build/coverage/beside.log 2>&1 &
     running=$!
     # In the foreground: what runs in the background does not hear Ctrl-C, and that is tested too.
-    COVERAGE_FILE=build/coverage/.coverage.here pytest --cov --cov-branch --cov-report= $(printf -- '--ignore=%s ' $beside)
+    COVERAGE_FILE=build/coverage/.coverage.here pytest --cov --cov-branch --cov-report= --cov-fail-under=0 $(printf -- '--ignore=%s ' $beside)
     here=$?
     wait $running
     there=$?
