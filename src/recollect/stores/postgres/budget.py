@@ -73,6 +73,7 @@ DELETE FROM extracted AS x USING mine AS m
 WHERE (x.space, x.extractor, x.digest) = (m.space, m.extractor, m.digest)
 """
 
+
 class PostgresBudgets:
     def __init__(self, database: Database) -> None:
         self._database = database
