@@ -1,9 +1,13 @@
 """A hook as a process: its arguments, its input, its end. What it does is tested beside it."""
 
+import io
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -148,14 +152,38 @@ def test_it_gives_up_in_time_unless_it_is_asked_why(
     given: list[float] = []
     monkeypatch.setattr(entry, "_give_up_at", ends.append)
     monkeypatch.setattr(prompt, "run", lambda _event, began, seconds: given.extend((began, seconds)))
-    before = time.perf_counter() - time.process_time()
+    monkeypatch.setattr(entry, "process_age", lambda: 5.0)
+    before = time.perf_counter()
     begin("prompt")
     assert ends == [given[0] + 0.15]
     assert given[1] == 0.15
-    assert before - 1 <= given[0] <= time.perf_counter()
+    assert before - 5 <= given[0] <= time.perf_counter() - 5
     begin("prompt", "--verbose")
     assert len(ends) == 1
     assert given[3] == 60.0
+
+
+def test_a_process_knows_how_old_it_is() -> None:
+    """Its age is at least what it has computed, and at most what whoever started it has waited."""
+    program = "import time; from recollect.hooks import entry; print(entry.process_age(), time.process_time())"
+    began = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    waited = time.perf_counter() - began
+    age, computed = map(float, done.stdout.split())
+    # The system counts in hundredths.
+    assert 0 < age <= waited + 0.01
+    assert computed <= age + 0.01
+
+
+@pytest.mark.parametrize("said", [b"", b"1 (x) R", b"1 (a) b) R " + b"9999999999999 " * 40, b"1 (x) R " + b"x " * 40])
+def test_where_the_system_does_not_tell_its_age_is_what_it_computed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: bytes
+) -> None:
+    """A file that says something else, or a clock that runs apart, leaves what the process knows of itself."""
+    (tmp_path / "stat").write_bytes(said)
+    monkeypatch.setattr("builtins.open", lambda *_: io.FileIO(tmp_path / "stat"))
+    before = time.process_time()
+    assert before <= entry.process_age() <= time.process_time()
 
 
 def test_when_its_time_is_over_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
