@@ -22,8 +22,8 @@ from pg_vectors import Cloud, to_binary
 from recollect.core.access import Caller
 from recollect.core.analysis import weigh_terms
 from recollect.core.memory import Memory
+from recollect.core.moments import to_micros
 from recollect.stores.lives import length_of
-from recollect.stores.moments import to_micros
 from recollect.stores.postgres.migrate import upgrade
 from recollect.stores.rows import STATE, to_row
 

@@ -13,8 +13,8 @@ import psycopg
 from recollect.core.analysis import analyse_query, weigh_terms
 from recollect.core.bm25 import K1, B
 from recollect.core.memory import Memory
+from recollect.core.moments import to_micros
 from recollect.stores.lives import length_of
-from recollect.stores.moments import to_micros
 from recollect.stores.rows import STATE, to_row
 
 DEPTH: Final = 100

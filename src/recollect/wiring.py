@@ -36,6 +36,8 @@ _READING_SECONDS: Final = 1.0
 
 def open_recollect(config: Config | None = None) -> Recollect:
     """Open the store that the environment or a configuration names, standing in its folder's project."""
+    from recollect.project import project_of
+
     config = read_config() if config is None else config
     gates = Gates(lambda model: open_embedder(model, config))
     return Recollect(
@@ -43,7 +45,7 @@ def open_recollect(config: Config | None = None) -> Recollect:
         clock=_now,
         random=_random_bits,
         space=config.space,
-        project=_project(config),
+        project=project_of(config.project, config.folder),
         gates=gates,
         reranker=_open_reranker(config),
         settle=lambda: _settle(config),
@@ -62,9 +64,9 @@ def open_resident(recollect: Recollect, config: Config) -> "Resident":
 
 def open_use_notes(config: Config) -> "Callable[[list[str]], None]":
     """Give what keeps that an agent made use of memories, if they had been given to it."""
+    from recollect.core.moments import to_micros
     from recollect.journal import given
     from recollect.journal.file import Journal
-    from recollect.stores.moments import to_micros
 
     journal = Journal(config.journal, _NOTING_SECONDS)
 
@@ -80,17 +82,14 @@ def read_usage(config: Config, days: int) -> "Usage | None":
     """Give what hooks did in the last days; nothing where there never was one."""
     from datetime import timedelta
 
+    from recollect.core.moments import to_micros
     from recollect.journal import given
     from recollect.journal.file import Journal
-    from recollect.stores.moments import to_micros
 
     if not os.path.exists(config.journal):
         return None
-    journal = Journal(config.journal)
-    try:
+    with Journal(config.journal) as journal:
         return given.tally(journal, to_micros(_now() - timedelta(days=days)))
-    finally:
-        journal.close()
 
 
 def open_file(path: str | os.PathLike[str], *, space: str = "personal", project: str | None = None) -> Recollect:
@@ -277,14 +276,6 @@ def _open_store(path: str, embed_query: EmbedQuery) -> Store:
     from recollect.stores.sqlite.store import SqliteStore
 
     return SqliteStore(path, embed_query=embed_query)
-
-
-def _project(config: Config) -> str | None:
-    if config.project is not None:
-        return config.project or None
-    from recollect.project import identify_project
-
-    return identify_project(config.folder) if config.folder else None
 
 
 def _settle(config: Config) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from command_line import CommandLine
 from making import ref_of
+from recollect.core.moments import to_micros
 from recollect.hooks.clients import PROMPT, SESSION_START
 from recollect.journal import given
 from recollect.journal.file import Journal
-from recollect.stores.moments import to_micros
 
 NOW: Final = to_micros(datetime.now(UTC))
 LONG_AGO: Final = to_micros(datetime.now(UTC) - timedelta(days=31))

@@ -9,8 +9,9 @@ from hook_home import Home
 from making import make_memory
 from recollect.config import Config
 from recollect.hooks.clients import PROMPT, Event
-from recollect.hooks.giving import find_project, held_by, note_given
+from recollect.hooks.giving import held_by, note_given
 from recollect.journal import given
+from recollect.project import project_of
 from recollect.service.inject import Injection
 
 EVENT = Event("claude-code", PROMPT, session="s")
@@ -35,7 +36,7 @@ def test_the_project_is_of_the_clients_folder(
     git.mkdir(parents=True)
     (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:acme/shop.git\n')
     config = Config(store="", space="personal", folder=str(git), project=override)
-    assert find_project(config, str(tmp_path / folder) if folder else "") == project
+    assert project_of(config.project, str(tmp_path / folder) if folder else "") == project
 
 
 def test_what_a_session_was_given_is_held(home: Home) -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from hook_home import Home
 from making import make_memory, ref_of
+from recollect.core.moments import to_micros
 from recollect.hooks import session_start
 from recollect.hooks.clients import PROMPT, SESSION_START, Event
 from recollect.journal import given
-from recollect.stores.moments import to_micros
 
 NOW: Final = datetime.now(UTC)
 PINNED: Final = make_memory(1, "Never push to main.", tags=("pinned",), created_at=NOW, updated_at=NOW)

@@ -61,12 +61,8 @@ def _open() -> "Iterator[tuple[Recollect, Queue]]":
     from recollect.wiring import open_recollect
 
     config = read_config()
-    journal = Journal(config.journal)
-    try:
-        with open_recollect(config) as memory:
-            yield memory, JournalQueue(journal)
-    finally:
-        journal.close()
+    with Journal(config.journal) as journal, open_recollect(config) as memory:
+        yield memory, JournalQueue(journal)
 
 
 def _list(memory: "Recollect", queue: "Queue", *, as_json: bool) -> None:

@@ -50,15 +50,13 @@ def tidy(
 
 def _propose(memory: "Recollect", project: str | None) -> "list[Proposal]":
     from recollect.config import read_config
+    from recollect.core.moments import to_micros
     from recollect.journal.file import Journal
     from recollect.journal.seen import ever_given
     from recollect.service.tidy import propose_tidying
 
-    journal = Journal(read_config().journal)
-    try:
-        given = ever_given(journal, int(memory.clock().timestamp() * 1_000_000))
-    finally:
-        journal.close()
+    with Journal(read_config().journal) as journal:
+        given = ever_given(journal, to_micros(memory.clock()))
     return propose_tidying(memory, memory.scope(project=project), given)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from hashlib import sha256
 
-from recollect.core.memory import LinkKind
+from recollect.core.memory import LinkKind, write_id
 from recollect.values import value
 
 
@@ -72,5 +72,4 @@ def derive_id(source: str, key: str, part: int = 0) -> str:
     value = int.from_bytes(digest[:16], "big")
     value = value & ~(0xF << 76) | 0x8 << 76
     value = value & ~(0b11 << 62) | 0b10 << 62
-    digits = f"{value:032x}"
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    return write_id(f"{value:032x}")

@@ -89,8 +89,12 @@ def make_id(milliseconds: int, random_bits: int) -> str:
     """Lay out a UUIDv7 (RFC 9562): ids sort by the time they were made; 74 bits are random."""
     value = (milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | (random_bits >> 62 & 0xFFF) << 64
     value |= 0b10 << 62 | random_bits & (1 << 62) - 1
-    digits = f"{value:032x}"
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    return write_id(f"{value:032x}")
+
+
+def write_id(digits: str) -> str:
+    """Write the 32 digits of an id as people know it."""
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def is_id(text: str) -> bool:

@@ -23,6 +23,11 @@ def mean(vectors: Sequence[Vector]) -> list[float]:
     return to_unit([math.fsum(values) for values in zip(*map(to_unit, vectors), strict=True)])
 
 
+def cosine(one: Vector, other: Vector) -> float:
+    """Give the cosine between vectors of unit length."""
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
 def pack(vector: Vector) -> bytes:
     """Lay out a vector as little-endian halves: half the room, and no rank changes."""
     return struct.pack(f"<{len(vector)}e", *vector)

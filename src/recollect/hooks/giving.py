@@ -1,4 +1,4 @@
-"""What the hooks that give something have in common: whose project it is, what was given before, and keeping that."""
+"""What the hooks that give something have in common: what was given before, and keeping what is given now."""
 
 import time
 from contextlib import suppress
@@ -7,23 +7,13 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import StoreError
 from recollect.core.hits import Ref
+from recollect.core.moments import to_micros
 from recollect.hooks.clients import Event
 from recollect.journal import given
 from recollect.journal.file import Journal
-from recollect.stores.moments import to_micros
 
 if TYPE_CHECKING:
-    from recollect.config import Config
     from recollect.service.inject import Injection
-
-
-def find_project(config: "Config", folder: str) -> str | None:
-    """Give the project that an event belongs to: where its client stands, not where this process was started."""
-    if config.project is not None:
-        return config.project or None
-    from recollect.project import identify_project
-
-    return identify_project(folder) if folder else None
 
 
 def held_by(journal: Journal, session: str) -> frozenset[str]:

@@ -13,9 +13,6 @@ def run(event: Event) -> None:
         learn_from(event, config)
     finally:
         # The agent loses sight of what it was given, whether or not anything could be learned.
-        journal = Journal(config.journal)
-        try:
+        with Journal(config.journal) as journal:
             if event.session:
                 release(journal, event.session)
-        finally:
-            journal.close()

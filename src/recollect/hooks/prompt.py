@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final, cast
 from recollect.config import read_config
 from recollect.core.query import Query, Scope
 from recollect.hooks.clients import Event, give_context
-from recollect.hooks.giving import find_project, held_by, note_given
+from recollect.hooks.giving import held_by, note_given
 from recollect.journal.file import Journal
+from recollect.project import project_of
 from recollect.service.inject import HURRIED, Injection, inject, read_prompt
 from recollect.stores.sqlite.glance import Glance
 
@@ -38,7 +39,7 @@ def run(event: Event, began: float, seconds: float) -> dict[str, object] | None:
         return None
     query = read_prompt(
         event.prompt,
-        Scope((config.space,), find_project(config, event.folder)),
+        Scope((config.space,), project_of(config.project, event.folder)),
         memories=memories,
         tokens=settings.whole("prompt.tokens"),
         held=held_by(journal, event.session),

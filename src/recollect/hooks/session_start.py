@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Final, cast
 
 from recollect.config import read_config
 from recollect.core.errors import StoreError
+from recollect.core.moments import to_micros
 from recollect.core.query import Scope
 from recollect.hooks.clients import Event, give_context
-from recollect.hooks.giving import find_project, held_by, note_given
+from recollect.hooks.giving import held_by, note_given
 from recollect.journal import given
 from recollect.journal.file import Journal
+from recollect.project import project_of
 from recollect.service.brief import brief
-from recollect.stores.moments import to_micros
 from recollect.stores.sqlite.glance import Glance
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def run(event: Event, began: float) -> dict[str, object] | None:
             # It goes on, or another client runs the same hooks for the same session.
             return None
     store = Glance(config.store, {}, patience=PATIENCE_SECONDS)
-    scope = Scope((config.space,), find_project(config, event.folder))
+    scope = Scope((config.space,), project_of(config.project, event.folder))
     found = None
     if store.settings.read(config.space).whole("prompt.memories"):
         found = brief(cast("Store", store), scope, held_by(journal, event.session), datetime.now(UTC))

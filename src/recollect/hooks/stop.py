@@ -11,6 +11,7 @@ from recollect.config import Config, read_config
 from recollect.core.citing import find_cited
 from recollect.core.hits import Ref
 from recollect.core.learning import Turn
+from recollect.core.moments import to_micros
 from recollect.hooks.clients import Event
 from recollect.journal.file import Journal
 from recollect.journal.given import given_to, use
@@ -36,20 +37,16 @@ def learn_from(event: Event, config: Config) -> "Learned | None":
     if not event.transcript:
         return None
     config = replace(config, folder=event.folder or config.folder)
-    journal = Journal(config.journal)
-    try:
-        with open_recollect(config) as memory:
-            reading = read_transcript(event.transcript, position_in(journal, event.transcript))
-            now = int(memory.clock().timestamp() * 1_000_000)
-            given = given_to(journal, event.session)
-            if cited := find_cited(reading.turns, [ref.id for ref in given]):
-                use(journal, cited, now)
-            learned = _learn(memory, journal, config, reading.turns, session=event.session, given=given)
-            # Only now: what a hook that was killed had not learned yet is read again.
-            keep_position(journal, event.transcript, reading.position, now)
-            return learned
-    finally:
-        journal.close()
+    with Journal(config.journal) as journal, open_recollect(config) as memory:
+        reading = read_transcript(event.transcript, position_in(journal, event.transcript))
+        now = to_micros(memory.clock())
+        given = given_to(journal, event.session)
+        if cited := find_cited(reading.turns, [ref.id for ref in given]):
+            use(journal, cited, now)
+        learned = _learn(memory, journal, config, reading.turns, session=event.session, given=given)
+        # Only now: what a hook that was killed had not learned yet is read again.
+        keep_position(journal, event.transcript, reading.position, now)
+        return learned
 
 
 def _learn(

@@ -1,15 +1,13 @@
 """What was learned and waits for its owner's word, and the digests of all that ever did: the queue, in the journal."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from recollect.core.errors import Ambiguous, NotFound
+from recollect.core.moments import from_micros, to_micros
 from recollect.core.review import Pending, State
 from recollect.core.statements import digest
 from recollect.journal.file import Journal
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _SHORTEST_HANDLE: Final = 4
 
 _COLUMNS: Final = "id, at, space, content, category, importance, rule, project, session, supersedes"
@@ -34,7 +32,7 @@ class JournalQueue:
                 digest(pending.content),
                 state,
                 pending.id,
-                (pending.at - _EPOCH) // _MICROSECOND,
+                to_micros(pending.at),
                 pending.space,
                 content,
             ),
@@ -71,4 +69,4 @@ class JournalQueue:
 
 def _pending(row: tuple[Any, ...]) -> Pending:
     identity, at, *rest = row
-    return Pending(identity, _EPOCH + at * _MICROSECOND, *rest)
+    return Pending(identity, from_micros(at), *rest)

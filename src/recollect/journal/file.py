@@ -8,7 +8,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Final, Self
 
 from recollect.core.errors import StoreError
 
@@ -101,6 +101,12 @@ class Journal:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:

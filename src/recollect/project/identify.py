@@ -29,6 +29,13 @@ def identify_project(folder: str) -> str | None:
     return _name_folder(here) if repository is None else _name(repository, _FOLLOWED)
 
 
+def project_of(told: str | None, folder: str) -> str | None:
+    """Name the project of a folder, unless somebody told another; an empty name says that it is none."""
+    if told is not None:
+        return told or None
+    return identify_project(folder) if folder else None
+
+
 def find_root(folder: str) -> str | None:
     """Give the folder that a folder's project begins in, in this clone and worktree."""
     here = find_real(folder)

@@ -10,6 +10,7 @@ from recollect.core.injection import frame_tokens, word_heading, word_memory, wr
 from recollect.core.pack import count_tokens
 from recollect.core.query import Query, Scope
 from recollect.service.inject import Injection
+from recollect.service.nearest import find_by_words
 from recollect.values import replace
 
 if TYPE_CHECKING:
@@ -64,9 +65,7 @@ def brief(store: Store, scope: Scope, held: frozenset[str], now: datetime) -> In
 
 def _pinned(store: Store, scope: Scope) -> list[Memory]:
     """Find by the words index, which holds tags too, instead of reading every memory."""
-    words = next(leg for leg in store.legs if leg.name == "lexical")
-    hits = words.search(Query(PINNED, scope), _LOOKED_THROUGH, _SECONDS)
-    found = store.memories.get([hit.ref for hit in hits]).values()
+    found = find_by_words(store, Query(PINNED, scope), _LOOKED_THROUGH, _SECONDS)
     tagged = [memory for memory in found if PINNED in memory.tags and scope.admits(memory)]
     return sorted(tagged, key=lambda memory: (-memory.importance, memory.created_at))
 

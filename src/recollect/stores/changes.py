@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from recollect.core.memory import Link, Memory
+from recollect.core.moments import to_micros
 from recollect.core.ports import Loaded
-from recollect.stores.moments import to_micros
 
 Span = tuple[int, int | None]
 """Since when a link holds, and until when."""

@@ -5,8 +5,8 @@ from typing import Final
 
 from recollect.core.analysis import weigh_terms
 from recollect.core.memory import Memory
+from recollect.core.moments import to_micros
 from recollect.core.ports import Problem
-from recollect.stores.moments import to_micros
 from recollect.values import value
 
 Terms = Mapping[str, float]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from recollect.core.memory import Memory
-from recollect.stores.moments import from_micros, to_micros
+from recollect.core.moments import from_micros, to_micros
 
 STATE: Final = (
     "id, deleted_at, project, session, place, category, created_at, updated_at, importance, sensitive, version, "

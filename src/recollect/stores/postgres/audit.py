@@ -14,8 +14,8 @@ from psycopg import Connection
 from recollect.core.access import Caller
 from recollect.core.errors import RecollectError
 from recollect.core.hits import Ref
+from recollect.core.moments import to_micros
 from recollect.core.ports import Clock
-from recollect.stores.moments import to_micros
 from recollect.stores.postgres.database import Database, Row
 
 MOST: Final = 50_000

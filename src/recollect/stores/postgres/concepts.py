@@ -11,10 +11,10 @@ from recollect.core.concepts import Extraction, fold, fold_all, one_line
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import check_label
+from recollect.core.moments import from_micros, to_micros
 from recollect.core.ports import Common, Concept, Reader, Said, Waiting
 from recollect.core.spread import Tie, TieKind
 from recollect.stores.answers import no_extractor
-from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.postgres.alike import find_alike
 from recollect.stores.postgres.audit import note_write
 from recollect.stores.postgres.database import Database, Row

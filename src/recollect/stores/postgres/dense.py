@@ -14,10 +14,10 @@ from psycopg import Connection
 from recollect.core.errors import EmbedderError, LegError
 from recollect.core.hits import Evidence, Hit, Ref, merge_hits
 from recollect.core.memory import is_id
+from recollect.core.moments import to_micros
 from recollect.core.ports import EmbedQuery
 from recollect.core.query import Query, Scope
 from recollect.core.vectors import Vector
-from recollect.stores.moments import to_micros
 from recollect.stores.postgres.database import Database, Row
 from recollect.stores.postgres.halves import HalfVector
 from recollect.stores.postgres.rows import narrow

@@ -14,8 +14,8 @@ from psycopg import Connection, errors
 
 from recollect.core.access import ROLES, ApiKey, AuditEntry, Member, Person, Role, SpaceInfo, check_name
 from recollect.core.errors import Conflict, NotAllowed, NotFound, RecollectError, Refused
+from recollect.core.moments import END_OF_TIME, from_micros, to_micros
 from recollect.core.ports import Clock
-from recollect.stores.moments import END_OF_TIME, from_micros, to_micros
 from recollect.stores.postgres.database import Database, Row
 
 _PEOPLE: Final = "SELECT id, admin, created_at FROM people ORDER BY id"

@@ -9,8 +9,8 @@ from psycopg import sql
 
 from recollect.core.access import Caller
 from recollect.core.errors import RecollectError
+from recollect.core.moments import to_micros
 from recollect.core.ports import Clock
-from recollect.stores.moments import to_micros
 from recollect.stores.postgres.database import Database
 
 _FIND: Final = sql.SQL(

@@ -8,8 +8,8 @@ from psycopg import Connection
 
 from recollect.core.bm25 import K1, Statistics
 from recollect.core.memory import is_id
+from recollect.core.moments import moment_of
 from recollect.core.query import Scope
-from recollect.stores.moments import moment_of
 from recollect.stores.postgres.database import Database, Row
 from recollect.stores.postgres.rows import believed, narrow
 from recollect.stores.words import Found, SpaceWords

@@ -9,8 +9,8 @@ from psycopg import Connection
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, LinkKind, is_id
+from recollect.core.moments import from_micros, moment_of, to_micros
 from recollect.stores.changes import news_of, span_of
-from recollect.stores.moments import from_micros, moment_of, to_micros
 from recollect.stores.postgres.audit import note_write
 from recollect.stores.postgres.database import Database, Row
 from recollect.stores.postgres.rows import ids_of

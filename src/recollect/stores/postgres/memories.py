@@ -10,10 +10,10 @@ from psycopg import Connection
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref, Surroundings
 from recollect.core.memory import Memory, Revision, is_id
+from recollect.core.moments import from_micros, to_micros
 from recollect.core.ports import Loaded
 from recollect.core.query import Scope
 from recollect.stores.changes import missing_states
-from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.postgres.database import Database, Row
 from recollect.stores.postgres.rows import STATE_AS_READ, believed, ids_of, narrow
 from recollect.stores.postgres.spaces import key_of_space, lock_space

@@ -11,8 +11,8 @@ from typing import Any, Final
 from psycopg import Connection
 
 from recollect.core.memory import Memory
+from recollect.core.moments import to_micros
 from recollect.core.sensitivity import may_leave
-from recollect.stores.moments import to_micros
 from recollect.stores.postgres.budget import forget_answers
 from recollect.stores.postgres.mentions import end_concepts, remove_concepts
 from recollect.stores.queueing import as_embedded, as_read, following

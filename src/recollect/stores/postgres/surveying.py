@@ -4,8 +4,8 @@ from typing import Final
 
 from recollect.core.bm25 import Statistics
 from recollect.core.concepts import fold_all, names_in
+from recollect.core.moments import END_OF_TIME
 from recollect.core.query import Query
-from recollect.stores.moments import END_OF_TIME
 from recollect.stores.postgres.database import Reading
 from recollect.stores.words import SpaceWords
 

@@ -9,9 +9,9 @@ from recollect.core.analysis import weigh_terms
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Memory, is_id
+from recollect.core.moments import to_micros
 from recollect.core.sensitivity import may_leave
 from recollect.stores.lives import Terms, length_of
-from recollect.stores.moments import to_micros
 from recollect.stores.postgres.audit import note_write
 from recollect.stores.postgres.budget import forget_answers
 from recollect.stores.postgres.database import Database

@@ -8,9 +8,9 @@ from recollect.core.concepts import Extraction, fold, one_line
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import check_label
+from recollect.core.moments import from_micros, to_micros
 from recollect.core.ports import Common, Concept, Reader, Said, Waiting
 from recollect.stores.answers import no_extractor
-from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.rows import STATE_OF_M
 from recollect.stores.sqlite.alike import find_alike
 from recollect.stores.sqlite.mentions import (

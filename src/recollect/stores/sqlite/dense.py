@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.core.errors import EmbedderError, LegError, LegTimeout
 from recollect.core.hits import Evidence, Hit, Ref, merge_hits
+from recollect.core.moments import to_micros
 from recollect.core.ports import EmbedQuery
 from recollect.core.query import Query
-from recollect.core.vectors import Vector, unpack
-from recollect.stores.moments import to_micros
+from recollect.core.vectors import Vector, cosine, unpack
 from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.rows import from_blob, marks, narrow, to_blob
 
@@ -55,7 +55,7 @@ class DenseLeg:
         self._lock = threading.Lock()
 
     def search(self, query: Query, depth: int, seconds: float) -> Sequence[Hit]:
-        return self.search_by(query, depth, seconds, lambda *_: lambda cosine: max(0.0, cosine))
+        return self.search_by(query, depth, seconds, lambda *_: lambda found: max(0.0, found))
 
     def search_by(self, query: Query, depth: int, seconds: float, judge: Judge) -> Sequence[Hit]:
         """Search, with evidence as somebody else reads it out of a cosine."""
@@ -85,8 +85,7 @@ class DenseLeg:
             row = connection.execute(_OF_ONE, (ref.space, chosen.key, to_blob(ref.id))).fetchone()
         if row is None:
             return Evidence("it has no vector: it is sensitive, or still waits to be embedded")
-        cosine = sum(a * b for a, b in zip(vector, unpack(row[0]), strict=True))
-        return Evidence(f"its cosine to the query is {cosine:.3f}")
+        return Evidence(f"its cosine to the query is {cosine(vector, unpack(row[0])):.3f}")
 
     def _embed(self, text: str, seconds: float) -> tuple[Vector, _Set]:
         """Give the query's vector and the set that it may be compared with."""

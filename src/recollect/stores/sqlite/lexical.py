@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from recollect.core.bm25 import K1, Statistics
+from recollect.core.moments import moment_of
 from recollect.core.query import Scope
-from recollect.stores.moments import moment_of
 from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.rows import believed, from_blob, marks, narrow, to_blob
 from recollect.stores.words import Found, SpaceWords

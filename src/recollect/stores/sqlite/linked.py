@@ -7,7 +7,7 @@ from typing import Final
 
 from recollect.core.hits import Ref
 from recollect.core.memory import Link, LinkKind
-from recollect.stores.moments import from_micros, moment_of
+from recollect.core.moments import from_micros, moment_of
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.rows import from_blob, marks, to_blob
 

@@ -7,8 +7,8 @@ from typing import Final
 from recollect.core.errors import NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Link
+from recollect.core.moments import to_micros
 from recollect.stores.changes import news_of, span_of
-from recollect.stores.moments import to_micros
 from recollect.stores.sqlite.linked import SqliteLinked, read_link, space_key
 from recollect.stores.sqlite.memories import NEXT_CHANGE, key_of
 from recollect.stores.sqlite.rows import to_blob

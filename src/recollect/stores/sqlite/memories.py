@@ -8,10 +8,10 @@ from recollect.core.analysis import weigh_terms
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.hits import Ref
 from recollect.core.memory import Memory
+from recollect.core.moments import to_micros
 from recollect.core.ports import Loaded
 from recollect.stores.changes import missing_states
 from recollect.stores.lives import length_of
-from recollect.stores.moments import to_micros
 from recollect.stores.rows import STATE
 from recollect.stores.sqlite.budget import forget_answers
 from recollect.stores.sqlite.database import Database

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.core.errors import LegTimeout
 from recollect.core.hits import Evidence, Hit, Ref
 from recollect.core.query import Query
-from recollect.core.vectors import Vector
+from recollect.core.vectors import Vector, cosine
 from recollect.stores.sqlite.dense import DenseLeg
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ class AboveOrdinary:
         end = time.monotonic() + seconds
 
         def judge(model: str, vector: Vector, near: "Near") -> Callable[[float], float]:
-            references = [_dot(vector, each) for each in self._reference(model, end)]
+            references = [cosine(vector, each) for each in self._reference(model, end)]
             ordinary = (near.total + sum(references)) / (near.count + len(references))
-            return lambda cosine: max(0.0, (cosine - ordinary) / (1 - ordinary)) if ordinary < 1 else 0.0
+            return lambda found: max(0.0, (found - ordinary) / (1 - ordinary)) if ordinary < 1 else 0.0
 
         return self._dense.search_by(query, depth, seconds, judge)
 
@@ -81,7 +81,3 @@ class AboveOrdinary:
                     raise LegTimeout(f"{model} is still being loaded")
                 made.append(embed(model, text, left))
             return made
-
-
-def _dot(one: Vector, other: Vector) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))

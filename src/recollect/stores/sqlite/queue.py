@@ -7,8 +7,8 @@ import sqlite3
 from typing import Final
 
 from recollect.core.memory import Memory
+from recollect.core.moments import to_micros
 from recollect.core.sensitivity import may_leave
-from recollect.stores.moments import to_micros
 from recollect.stores.queueing import as_embedded, as_read, following
 from recollect.stores.sqlite.budget import forget_answers
 from recollect.stores.sqlite.mentions import end_concepts, remove_concepts

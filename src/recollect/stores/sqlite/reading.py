@@ -7,8 +7,8 @@ from typing import Final
 
 from recollect.core.hits import Ref, Surroundings
 from recollect.core.memory import Memory, Revision
+from recollect.core.moments import from_micros, to_micros
 from recollect.core.query import Scope
-from recollect.stores.moments import from_micros, to_micros
 from recollect.stores.rows import STATE
 from recollect.stores.sqlite.database import Database
 from recollect.stores.sqlite.rows import believed, from_blob, from_row, marks, narrow, to_blob

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from recollect.core.memory import Memory
+from recollect.core.memory import Memory, write_id
 from recollect.core.query import Scope
 from recollect.stores import rows
 from recollect.stores.rows import STATE
@@ -21,8 +21,7 @@ def to_blob(memory_id: str) -> bytes:
 
 
 def from_blob(blob: bytes) -> str:
-    digits = blob.hex()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    return write_id(blob.hex())
 
 
 def to_row(memory: Memory) -> tuple[Any, ...]:

@@ -11,8 +11,8 @@ from typing import Any, Final
 from recollect.core.analysis import analyse
 from recollect.core.concepts import fold_all
 from recollect.core.hits import Ref
+from recollect.core.moments import moment_of
 from recollect.core.spread import Limits, Tie, TieKind, limits_of
-from recollect.stores.moments import moment_of
 from recollect.stores.sqlite.database import Database, time_limit
 from recollect.stores.sqlite.rows import from_blob, marks, to_blob
 from recollect.stores.tying import BY_MENTIONS, MOST_RELATED, Member, Shared, tie_up

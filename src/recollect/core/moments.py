@@ -1,4 +1,4 @@
-"""Times as stores keep them: whole microseconds since 1970, UTC."""
+"""Times as they are kept: whole microseconds since 1970, UTC."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
