@@ -32,8 +32,9 @@ class Shop:
     def work(self, pace: Pace = EAGER, concurrency: int = 2) -> None:
         """Do all that can be done now, and what that leads to. What has to be tried again is, the next time."""
         self.ask("UPDATE procrastinate_jobs SET scheduled_at = NULL WHERE status = 'todo'")
-        # However slow this machine is, a job that is put back is not done once more by the same worker.
-        pace = replace(pace, backoff=replace(pace.backoff, first=pace.backoff.first or 300.0))
+        # However slow this machine is, a job that is put back is not done once more by the same worker, and a worker
+        # that was kept waiting is not taken for dead.
+        pace = replace(pace, dead=600.0, backoff=replace(pace.backoff, first=pace.backoff.first or 300.0))
         before: list[int] | None = None
         while before != (waiting := [job.id for job in self.jobs("waiting")]) and waiting:
             before = waiting

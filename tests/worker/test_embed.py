@@ -128,7 +128,7 @@ def test_a_busy_provider_is_asked_again_later(empty_store_database: str, provide
 def test_a_provider_that_stays_away_leaves_a_dead_job(empty_store_database: str, provider: Provider) -> None:
     """After its last try a job is dead and counted as such, its memory still waits; retried, it does its work."""
     model = f"openai:m@{provider.address}/openai/v1"
-    twice = Pace(poll=0.05, heartbeat=0.2, dead=3.0, sweep=0.1, backoff=Backoff(first=0.0, tries=2))
+    twice = Pace(backoff=Backoff(first=0.0, tries=2))
     with open_shop(empty_store_database, lambda name: open_embedder(name, read_config({})), model) as shop:
         shop.store.memories.add([make_memory(1)])
         provider.answer_next(*[Scripted(503, b"", {"retry-after": "0"})] * 10)
