@@ -26,7 +26,7 @@ from recollect.stores.postgres.migrate import check, current, newest, upgrade
 from recollect.stores.postgres.store import PostgresStore
 from watching import ask, held
 
-LONG: Final = 3.0
+LONG: Final = 20.0
 """Seconds that nobody should have to wait for an upgrade, even on a machine that has much to do."""
 VALID = "SELECT indisvalid, count(*) FROM pg_index WHERE indexrelid::regclass::text ~ 'memories_later' GROUP BY 1"
 ALL_VALID = [(True, 17)]
