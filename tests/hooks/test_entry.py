@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,12 +78,13 @@ def test_arguments_are_read_as_far_as_they_are_known(arguments: list[str], read:
 
 
 def test_each_hook_has_its_own(begin: Callable[..., Process], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The event goes to the hook that was named, and only what two of them answer is written."""
+    """The event goes to the hook that was named, and what two of them give is written."""
     called: list[tuple[str, str, str]] = []
 
-    def answer(event: Event, *_: float) -> dict[str, object]:
+    def answer(event: Event, *given: Any) -> None:  # noqa: ANN401 - times, and how to write
         called.append((event.hook, event.client, event.session))
-        return {"answer": event.hook}
+        if given:
+            given[-1]({"answer": event.hook})
 
     for module in (prompt, session_start, pre_compact, stop):
         monkeypatch.setattr(module, "run", answer)
@@ -151,11 +153,11 @@ def test_it_gives_up_in_time_unless_it_is_asked_why(
     ends: list[float] = []
     given: list[float] = []
     monkeypatch.setattr(entry, "_give_up_at", ends.append)
-    monkeypatch.setattr(prompt, "run", lambda _event, began, seconds: given.extend((began, seconds)))
+    monkeypatch.setattr(prompt, "run", lambda _event, *times: given.extend(times[:2]))
     monkeypatch.setattr(entry, "process_age", lambda: 5.0)
     before = time.perf_counter()
     begin("prompt")
-    assert ends == [given[0] + 0.15]
+    assert ends == [given[0] + 0.15 - entry.LEAVING_SECONDS]
     assert given[1] == 0.15
     assert before - 5 <= given[0] <= time.perf_counter() - 5
     begin("prompt", "--verbose")

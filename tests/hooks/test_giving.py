@@ -8,8 +8,8 @@ import pytest
 from hook_home import Home
 from making import make_memory
 from recollect.config import Config
-from recollect.hooks.clients import PROMPT, Event
-from recollect.hooks.giving import held_by, note_given
+from recollect.hooks.clients import PROMPT, Event, give_context
+from recollect.hooks.giving import give, held_by
 from recollect.journal import given
 from recollect.project import project_of
 from recollect.service.inject import Injection
@@ -41,16 +41,26 @@ def test_the_project_is_of_the_clients_folder(
 
 def test_what_a_session_was_given_is_held(home: Home) -> None:
     """What was noted is what the next hook leaves out."""
-    note_given(home.journal, EVENT, FOUND, time.perf_counter() - 0.5)
+    written: list[dict[str, object]] = []
+    give(FOUND, EVENT, home.journal, time.perf_counter() - 0.5, written.append)
+    assert written == [give_context(EVENT, FOUND.text)]
     assert held_by(home.journal, "s") == {memory.id for memory in FOUND.memories}
     usage = home.usage()
     assert (usage.given, usage.tokens) == (2, 40)
     assert usage.median_ms >= 500
 
 
+def test_what_could_not_be_given_is_not_held(home: Home) -> None:
+    """When time is over, or the client is gone, before the answer is out, the next prompt gets it."""
+    with pytest.raises(BrokenPipeError):
+        give(FOUND, EVENT, home.journal, time.perf_counter(), _fail)
+    assert held_by(home.journal, "s") == frozenset()
+    assert home.usage().given == 0
+
+
 def test_silence_is_noted_as_nothing_given(home: Home) -> None:
     """It counts as a prompt at which nothing was said."""
-    note_given(home.journal, EVENT, None, time.perf_counter())
+    give(None, EVENT, home.journal, time.perf_counter(), _fail)
     assert (home.usage().prompts, home.usage().silent) == (1, 1)
     assert given.given_to(home.journal, "s") == []
 
@@ -58,5 +68,11 @@ def test_silence_is_noted_as_nothing_given(home: Home) -> None:
 def test_a_damaged_journal_holds_nothing_and_breaks_nothing(home: Home) -> None:
     """Better to say a thing twice than not at all."""
     home.damage_journal()
-    note_given(home.journal, EVENT, FOUND, time.perf_counter())
+    written: list[dict[str, object]] = []
+    give(FOUND, EVENT, home.journal, time.perf_counter(), written.append)
+    assert len(written) == 1
     assert held_by(home.journal, "s") == frozenset()
+
+
+def _fail(_: dict[str, object]) -> None:
+    raise BrokenPipeError

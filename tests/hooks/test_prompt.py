@@ -22,10 +22,12 @@ ASKED = "Which port does the staging database use?"
 
 def _run(text: str = ASKED, *, client: str = "claude-code", session: str = "s", seconds: float = SECONDS) -> str:
     """Give what the agent is told; empty if nothing."""
-    answer = prompt.run(Event(client, PROMPT, session=session, prompt=text), time.perf_counter(), seconds)
-    if answer is None:
+    written: list[dict[str, object]] = []
+    event = Event(client, PROMPT, session=session, prompt=text)
+    prompt.run(event, time.perf_counter(), seconds, written.append)
+    if not written:
         return ""
-    told = answer["hookSpecificOutput"]
+    told = written[0]["hookSpecificOutput"]
     assert isinstance(told, dict)
     return str(told["additionalContext"])
 

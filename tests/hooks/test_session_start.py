@@ -21,10 +21,11 @@ DECIDED: Final = make_memory(2, "We use uv.\nPip is slow.", category="decisions"
 def _start(source: str = "startup", *, session: str = "s", client: str = "claude-code") -> str:
     """Give what the agent is told; empty if nothing."""
     event = Event(client, SESSION_START, session=session, source=source)
-    answer = session_start.run(event, time.perf_counter())
-    if answer is None:
+    written: list[dict[str, object]] = []
+    session_start.run(event, time.perf_counter(), written.append)
+    if not written:
         return ""
-    told = answer["hookSpecificOutput"]
+    told = written[0]["hookSpecificOutput"]
     assert isinstance(told, dict)
     return str(told["additionalContext"])
 

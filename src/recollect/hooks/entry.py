@@ -17,6 +17,8 @@ from recollect.hooks import clients
 
 SECONDS: Final = {clients.PROMPT: 0.15, clients.SESSION_START: 1.0, clients.PRE_COMPACT: 10.0, clients.STOP: 10.0}
 """What each hook may take, from the start of the process on; past it, it says nothing."""
+LEAVING_SECONDS: Final = 0.01
+"""What of that is kept for giving up: a process takes a moment to be gone."""
 MOST_INPUT: Final = 1 << 20
 """Bytes of JSON that are read. A prompt that is longer says nothing about what its few telling words are."""
 _UNHURRIED_SECONDS: Final = 60.0
@@ -31,10 +33,8 @@ def main(arguments: list[str]) -> None:
     seconds = _UNHURRIED_SECONDS if verbose else SECONDS.get(hook, 0.0)
     try:
         if not verbose:
-            _give_up_at(began + seconds)
-        answer = _run(hook, client, began, seconds)
-        if answer is not None:
-            _write(answer)
+            _give_up_at(began + seconds - LEAVING_SECONDS)
+        _run(hook, client, began, seconds)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the client goes on
         if verbose:
             sys.stderr.write(f"recollect hook {hook}: {type(error).__name__}: {error}\n")
@@ -57,20 +57,20 @@ def process_age() -> float:
     return age if computed <= age < _UNHURRIED_SECONDS else computed
 
 
-def _run(hook: str, client: str, began: float, seconds: float) -> dict[str, object] | None:
+def _run(hook: str, client: str, began: float, seconds: float) -> None:
     fields = _read_input()
     if fields is None or hook not in SECONDS:
-        return None
+        return
     event = clients.read_event(client, hook, fields)
     if hook == clients.PROMPT:
         from recollect.hooks.prompt import run
 
-        return run(event, began, seconds)
-    if hook == clients.SESSION_START:
+        run(event, began, seconds, _write)
+    elif hook == clients.SESSION_START:
         from recollect.hooks.session_start import run as start
 
-        return start(event, began)
-    if hook == clients.PRE_COMPACT:
+        start(event, began, _write)
+    elif hook == clients.PRE_COMPACT:
         from recollect.hooks.pre_compact import run as keep
 
         keep(event)
@@ -78,7 +78,6 @@ def _run(hook: str, client: str, began: float, seconds: float) -> dict[str, obje
         from recollect.hooks.stop import run as learn
 
         learn(event)
-    return None
 
 
 def _read_arguments(arguments: list[str]) -> tuple[str, str, bool]:

@@ -1,4 +1,4 @@
-"""What the hooks that give something have in common: what was given before, and keeping what is given now."""
+"""What the hooks that give something have in common: what was given before, giving, and keeping what was given."""
 
 import time
 from contextlib import suppress
@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from recollect.core.errors import StoreError
 from recollect.core.hits import Ref
 from recollect.core.moments import to_micros
-from recollect.hooks.clients import Event
+from recollect.hooks.clients import Event, give_context
 from recollect.journal import given
 from recollect.journal.file import Journal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recollect.service.inject import Injection
+
+    Write = Callable[[dict[str, object]], None]
 
 
 def held_by(journal: Journal, session: str) -> frozenset[str]:
@@ -24,8 +28,17 @@ def held_by(journal: Journal, session: str) -> frozenset[str]:
         return frozenset()
 
 
-def note_given(journal: Journal, event: Event, found: "Injection | None", began: float) -> None:
-    """Keep what was given. A journal that cannot be written costs a repetition, no more."""
+def give(found: "Injection | None", event: Event, journal: Journal, began: float, write: "Write") -> None:
+    """Write what was found, where the client takes it, and then keep that it was given.
+
+    In this order: time may be over in between, and what is given twice does less harm than what never is. Nor does a
+    journal that cannot be written cost more than a repetition.
+    """
+    answer = None if found is None else give_context(event, found.text)
+    if answer is None:
+        found = None
+    else:
+        write(answer)
     refs = [Ref(memory.space, memory.id) for memory in found.memories] if found else []
     with suppress(StoreError):
         given.note(

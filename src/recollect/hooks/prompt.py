@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from recollect.config import read_config
 from recollect.core.query import Query, Scope
-from recollect.hooks.clients import Event, give_context
-from recollect.hooks.giving import held_by, note_given
+from recollect.hooks.clients import Event
+from recollect.hooks.giving import give, held_by
 from recollect.journal.file import Journal
 from recollect.project import project_of
 from recollect.service.inject import HURRIED, Injection, inject, read_prompt
@@ -21,6 +21,7 @@ from recollect.stores.sqlite.glance import Glance
 if TYPE_CHECKING:
     from recollect.config import Config
     from recollect.core.ports import Leg, Store
+    from recollect.hooks.giving import Write
 
 PATIENCE_SECONDS: Final = 0.03
 """How long a file that another process holds is waited for."""
@@ -28,7 +29,7 @@ RESERVED_SECONDS: Final = 0.03
 """What is left after the legs for everything else."""
 
 
-def run(event: Event, began: float, seconds: float) -> dict[str, object] | None:
+def run(event: Event, began: float, seconds: float, write: "Write") -> None:
     config = read_config()
     end = began + seconds - RESERVED_SECONDS
     journal = Journal(config.journal, PATIENCE_SECONDS)
@@ -36,7 +37,7 @@ def run(event: Event, began: float, seconds: float) -> dict[str, object] | None:
     settings = store.settings.read(config.space)
     memories = settings.whole("prompt.memories")
     if not memories:
-        return None
+        return
     query = read_prompt(
         event.prompt,
         Scope((config.space,), project_of(config.project, event.folder)),
@@ -50,9 +51,7 @@ def run(event: Event, began: float, seconds: float) -> dict[str, object] | None:
         store.ask_besides(_ask_resident(config, query, int(HURRIED["depth"]), end - time.perf_counter()))
         found = inject(cast("Store", store), query, datetime.now(UTC))
     store.close()
-    answer = None if found is None else give_context(event, found.text)
-    note_given(journal, event, found if answer else None, began)
-    return answer
+    give(found, event, journal, began, write)
 
 
 def _ask_resident(config: "Config", query: Query, depth: int, seconds: float) -> "Leg | None":

@@ -8,8 +8,8 @@ from recollect.config import read_config
 from recollect.core.errors import StoreError
 from recollect.core.moments import to_micros
 from recollect.core.query import Scope
-from recollect.hooks.clients import Event, give_context
-from recollect.hooks.giving import held_by, note_given
+from recollect.hooks.clients import Event
+from recollect.hooks.giving import give, held_by
 from recollect.journal import given
 from recollect.journal.file import Journal
 from recollect.project import project_of
@@ -18,13 +18,14 @@ from recollect.stores.sqlite.glance import Glance
 
 if TYPE_CHECKING:
     from recollect.core.ports import Store
+    from recollect.hooks.giving import Write
 
 PATIENCE_SECONDS: Final = 0.2
 _ANEW: Final = frozenset({"clear", "compact"})
 """Starts after which the agent sees nothing of what it was given before."""
 
 
-def run(event: Event, began: float) -> dict[str, object] | None:
+def run(event: Event, began: float, write: "Write") -> None:
     config = read_config()
     journal = Journal(config.journal, PATIENCE_SECONDS)
     with suppress(StoreError):
@@ -33,13 +34,11 @@ def run(event: Event, began: float) -> dict[str, object] | None:
             given.release(journal, event.session)
         elif event.session and given.has_spoken(journal, event.session, event.hook):
             # It goes on, or another client runs the same hooks for the same session.
-            return None
+            return
     store = Glance(config.store, {}, patience=PATIENCE_SECONDS)
     scope = Scope((config.space,), project_of(config.project, event.folder))
     found = None
     if store.settings.read(config.space).whole("prompt.memories"):
         found = brief(cast("Store", store), scope, held_by(journal, event.session), datetime.now(UTC))
     store.close()
-    answer = None if found is None else give_context(event, found.text)
-    note_given(journal, event, found if answer else None, began)
-    return answer
+    give(found, event, journal, began, write)
