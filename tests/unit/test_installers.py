@@ -312,6 +312,66 @@ def test_keeps_what_was_added_to_ours(folders: Folders) -> None:
     assert install(client, folders) == 0
 
 
+@EVERY_CLIENT
+def test_keeps_what_was_added_to_ours_when_the_command_moved(name: str, folders: Folders) -> None:
+    """Installed from elsewhere, our server has the new command and whatever else its owner or the client gave it."""
+    client = find_client(name, folders, PROGRAM)
+    install(client, folders)
+    path = client.files[0].path
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if client.files[0].toml:
+        text += 'startup_timeout_sec = 30\n\n[mcp_servers.recollect.env]\nA = "1"\n\n[other]\nb = 1\n'
+    else:
+        text = text.replace('"args"', '"env": {"A": "1"}, "args"')
+    write_sample(path, text.encode())
+
+    install(find_client(name, folders, "/home/ann/bin/recollect"), folders)
+
+    with open(path, encoding="utf-8") as file:
+        assert file.read() == text.replace(PROGRAM, "/home/ann/bin/recollect")
+
+
+def test_completes_a_server_that_was_written_by_hand(folders: Folders) -> None:
+    """A server that someone wrote as the README shows it gets what the installer would have said of it."""
+    client = find_client("vscode", folders, PROGRAM)
+    write_sample(client.files[0].path, json.dumps({"servers": {"recollect": SERVER}}).encode())
+    install(client, folders)
+
+    assert read_json(client.files[0].path) == {"servers": {"recollect": {**SERVER, "type": "stdio"}}}
+
+
+def test_hooks_of_others_keep_their_places_when_the_command_moved(folders: Folders) -> None:
+    """Codex knows a hook that it was told to trust by its place in the list, so ours does not move to the end."""
+    client = find_client("codex", folders, PROGRAM)
+    install(client, folders)
+    path = client.files[1].path
+    mine = {"hooks": [{"type": "command", "command": "./mine.sh"}]}
+    data = read_json(path)
+    data["hooks"]["Stop"].append(mine)
+    write_sample(path, json.dumps(data, indent=2).encode())
+
+    install(find_client("codex", folders, "/home/ann/bin/recollect"), folders)
+
+    ours, other = read_json(path)["hooks"]["Stop"]
+    assert ours["hooks"][0]["command"] == '"/home/ann/bin/recollect" hook stop --client codex'
+    assert other == mine
+    write_sample(path, json.dumps({"hooks": {**read_json(path)["hooks"], "Stop": [ours]}}, indent=2).encode())
+    uninstall(client, folders)
+    assert picture(folders.home) == {}
+
+
+@pytest.mark.parametrize("above", ["", 'note = """\n[mcp_servers.recollect]\ncommand = "x"\n"""\n'])
+def test_refuses_to_mend_a_table_that_it_did_not_write(above: str, folders: Folders) -> None:
+    """A server of ours that someone wrote in another form of TOML is left as it is when the command moved."""
+    client = find_client("codex", folders, PROGRAM)
+    content = f'{above}mcp_servers.recollect.command = "/old/recollect"\nmcp_servers.recollect.args = ["mcp"]\n'
+    write_sample(client.files[0].path, content.encode())
+
+    with pytest.raises(Refused, match="by hand"):
+        install(client, folders)
+
+
 def test_a_command_with_odd_letters_in_its_path(folders: Folders) -> None:
     """A path that means something to a shell is given so that it does not, and is known again."""
     client = find_client("claude-code", folders, "/opt/a $HOME/recollect")

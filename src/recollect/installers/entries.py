@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from recollect.installers.json_edit import (
     Path,
@@ -18,9 +18,10 @@ from recollect.installers.json_edit import (
     remove_element,
     remove_if_empty,
     remove_member,
+    replace_value,
 )
 from recollect.installers.json_text import Document, parse
-from recollect.installers.toml_edit import add_table, read_table, remove_table
+from recollect.installers.toml_edit import add_table, read_table, remove_table, replace_string
 
 NAME: Final = "recollect"
 """What the server is called in every client."""
@@ -82,25 +83,31 @@ def is_hook(value: object, call: str) -> bool:
 
 
 def add_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) -> Edited:
-    """Bring the entries in; a text that has them all comes back as it is."""
-    entries, made = tuple(entries), tuple(made)
-    if _has_all(_parse(text, entries), entries):
-        return Edited(text, made)
-    text = remove_json(text, entries, made)
+    """Bring the entries in; those that are there are mended in their places, so that others keep theirs."""
     new: list[Path] = []
     notes: list[str] = []
     for entry in entries:
+        document = _parse(text, [entry])
+        found = find(document, entry.path)
+        there = None if found is None else document.data(found)
         if isinstance(entry, Hook):
-            added = add_element(text, entry.path, entry.value)
-        elif find(_parse(text, [entry]), entry.path) is None:
+            own = [place for place, value in _listed(there) if is_hook(value, entry.call)]
+            moved = [each for _, value in _listed(there) for each in _group(value) if is_hook(each, entry.call)]
+            if len(own) == 1 and len(moved) <= 1:
+                text = replace_value(text, (*entry.path, own[0]), entry.value)
+                continue
+            added = add_element(_remove_hook(text, entry), entry.path, entry.value)
+        elif found is None:
             added = add_member(text, entry.path, entry.value)
         else:
-            if isinstance(entry, Server):
+            if isinstance(entry, Server) and isinstance(there, dict) and is_ours(there):
+                text = _mend(text, entry, there)
+            elif isinstance(entry, Server):
                 notes.append(f"There is a server called {NAME} already that is not ours: it stays as it is.")
             continue
         text = added.text
         new += [*added.made, *([entry.path] if isinstance(entry, Needed) else [])]
-    return Edited(text, tuple(new), tuple(notes))
+    return Edited(text, (*(path for path in made if path not in new), *new), tuple(notes))
 
 
 def remove_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) -> str:
@@ -127,7 +134,7 @@ def has_json(text: str, entries: Iterable[Entry]) -> bool:
     """Tell whether any of the entries is there."""
     entries = tuple(entries)
     document = _parse(text, entries)
-    return any(_has(document, entry, exactly=False) for entry in entries if not isinstance(entry, Needed))
+    return any(_has(document, entry) for entry in entries)
 
 
 def add_toml(text: str, entry: Server) -> Edited:
@@ -141,7 +148,8 @@ def add_toml(text: str, entry: Server) -> Edited:
             return Edited(
                 text, notes=(f"There is a server called {NAME} already that is not ours: it stays as it is.",)
             )
-        text = remove_table(text, name)
+        # Nothing else of ours can differ; what its owner added stays.
+        return Edited(replace_string(text, name, "command", _toml(entry.value["command"])))
     return Edited(add_table(text, name, [f"{key} = {_toml(value)}" for key, value in entry.value.items()]))
 
 
@@ -164,12 +172,22 @@ def _parse(text: str, entries: Iterable[Entry]) -> Document:
     return parse(text, {entry.path[0] for entry in entries})
 
 
+def _mend(text: str, entry: Server, there: Mapping[str, object]) -> str:
+    """Set what we say of a server of ours; what else its owner said stays."""
+    for key, value in entry.value.items():
+        path = (*entry.path, key)
+        if key not in there:
+            text = add_member(text, path, value).text
+        elif there[key] != value:
+            text = replace_value(text, path, value)
+    return text
+
+
 def _remove_hook(text: str, entry: Hook) -> str:
     """Take a hook out of its list, and out of a group that someone moved it into."""
     document = _parse(text, [entry])
     found = find(document, entry.path)
-    listed = document.data(found) if found is not None else None
-    for place, value in reversed(list(enumerate(listed))) if isinstance(listed, list) else ():
+    for place, value in reversed(_listed(None if found is None else document.data(found))):
         if is_hook(value, entry.call):
             text = remove_element(text, entry.path, place)
             continue
@@ -179,28 +197,23 @@ def _remove_hook(text: str, entry: Hook) -> str:
     return text
 
 
+def _listed(value: object) -> list[tuple[int, object]]:
+    return list(enumerate(value)) if isinstance(value, list) else []
+
+
 def _group(value: object) -> list[object]:
     inner = value.get("hooks") if isinstance(value, Mapping) else None
     return inner if isinstance(inner, list) else []
 
 
-def _has_all(document: Document, entries: tuple[Entry, ...]) -> bool:
-    return all(_has(document, entry, exactly=True) for entry in entries)
-
-
-def _has(document: Document, entry: Entry, *, exactly: bool) -> bool:
+def _has(document: Document, entry: Entry) -> bool:
     node = find(document, entry.path)
     if node is None:
         return False
-    data: Any = document.data(node)
+    data = document.data(node)
     if isinstance(entry, Hook):
-        listed = data if isinstance(data, list) else []
-        if exactly:
-            return [each for each in listed if is_hook(each, entry.call)] == [entry.value]
-        return any(is_hook(each, entry.call) for value in listed for each in (value, *_group(value)))
-    if isinstance(entry, Server):
-        return isinstance(data, dict) and (entry.value.items() <= data.items() if exactly else is_ours(data))
-    return True
+        return any(is_hook(each, entry.call) for _, value in _listed(data) for each in (value, *_group(value)))
+    return isinstance(entry, Server) and is_ours(data)
 
 
 def _toml(value: object) -> str:

@@ -54,6 +54,21 @@ def find(document: Document, path: Place) -> Node | None:
     return node
 
 
+def replace_value(text: str, path: Place, value: object) -> str:
+    """Put another value where one is; one that is there already stays as it is written."""
+    document = parse(text, [str(step) for step in path[:1]])
+    box, node = find(document, path[:-1]), find(document, path)
+    if box is None or node is None or document.data(node) == value:
+        return text
+    tokens = document.tokens
+    first = next(item.first for item in box.items if item.value is node)
+    space = tokens[first - 1]
+    own_line = space.kind == SPACE and "\n" in text[space.start : space.end]
+    indent = _indent(text, tokens[first].start) if own_line else None
+    body = _render(None, value, indent, _unit(text), _eol(text))
+    return text[: tokens[node.first].start] + body + text[tokens[node.last].end :]
+
+
 def remove_member(text: str, path: Path) -> str:
     document = parse(text, path[:1])
     box = find(document, path[:-1])

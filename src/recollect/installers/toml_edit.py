@@ -1,4 +1,4 @@
-"""Putting a table at the end of a TOML file and taking it out again, as text.
+"""Putting a table at the end of a TOML file, mending it, and taking it out again, as text.
 
 Whether a file had a line end at its last line is told by whether ours has one, so that every byte can be given back.
 """
@@ -41,6 +41,20 @@ def add_table(text: str, name: str, lines: list[str]) -> str:
         # The file says elsewhere, in one line, what all tables of this kind are.
         raise NotOurs(name) from None
     return added
+
+
+def replace_string(text: str, name: str, key: str, written: str) -> str:
+    """Put another string into a table's value, as it is written in TOML."""
+    wanted = {**(read_table(text, name) or {}), key: tomllib.loads(f"x = {written}")["x"]}
+    table = rf"^[ \t]*\[{re.escape(name)}\][^\n]*\n(?:(?![ \t]*\[)[^\n]*\n)*?"
+    value = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+    found = re.search(rf"{table}[ \t]*{re.escape(key)}[ \t]*=[ \t]*(?P<value>{value})", text, re.MULTILINE)
+    if found is None:
+        raise NotOurs(name)
+    replaced = text[: found.start("value")] + written + text[found.end("value") :]
+    if read_table(replaced, name) != wanted:
+        raise NotOurs(name)
+    return replaced
 
 
 def remove_table(text: str, name: str) -> str:
