@@ -372,6 +372,37 @@ def test_refuses_to_mend_a_table_that_it_did_not_write(above: str, folders: Fold
         install(client, folders)
 
 
+@pytest.mark.parametrize("behind", [" --verbose 2>>/tmp/log", " || true", "; exit 0", "\n"])
+@pytest.mark.parametrize("name", ["claude-code", "cursor"])
+def test_knows_a_hook_with_something_written_behind_it(name: str, behind: str, folders: Folders) -> None:
+    """A command that someone made to log, or to be ignored when it fails, is not doubled, and goes with the others."""
+    client = find_client(name, folders, PROGRAM)
+    path = client.files[1].path
+
+    def edit() -> None:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        write_sample(path, text.replace(f"--client {name}", f"--client {name}{json.dumps(behind)[1:-1]}").encode())
+
+    install(client, folders)
+    once = picture(folders.home)
+    edit()
+    install(client, folders)
+    assert picture(folders.home) == once
+    edit()
+    uninstall(client, folders)
+    assert picture(folders.home) == {}
+
+
+def test_knows_a_hook_for_another_client_from_ours(folders: Folders) -> None:
+    """A command that only begins like ours is someone else's."""
+    client = find_client("claude-code", folders, PROGRAM)
+    content = b'{"hooks": {"Stop": [{"command": "recollect hook stop --client claude-code-nightly"}]}}'
+    write_sample(client.files[1].path, content)
+
+    assert not is_installed(client)
+
+
 def test_a_command_with_odd_letters_in_its_path(folders: Folders) -> None:
     """A path that means something to a shell is given so that it does not, and is known again."""
     client = find_client("claude-code", folders, "/opt/a $HOME/recollect")

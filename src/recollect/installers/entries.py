@@ -43,7 +43,7 @@ class Hook:
     path: Path
     value: Mapping[str, object]
     call: str
-    """What the command ends with, by which it is known again."""
+    """What the command is called with, by which it is known again, whatever someone wrote around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def is_hook(value: object, call: str) -> bool:
     """Tell whether an entry of a list of hooks runs our command, alone or in a group of its own."""
     command = value.get("command") if isinstance(value, Mapping) else None
     if isinstance(command, str):
-        return NAME in command and command.endswith(call)
+        return NAME in command and re.search(rf"{re.escape(call)}(?![\w-])", command) is not None
     inner = _group(value)
     return len(inner) == 1 and is_hook(inner[0], call)
 
