@@ -53,6 +53,19 @@ def test_there_and_back(client: str, cli: CommandLine, user: Path) -> None:
     assert "has nothing of Recollect" in cli.say("uninstall", client)
 
 
+def test_goes_from_wherever_it_is_run(cli: CommandLine, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that may not be written into settings, as of uvx, takes out all the same what another put in."""
+    before = picture(str(user))
+    cli.say("install", "cursor", "--yes")
+    passing = user.parent / "archive-v0" / "x" / "recollect"
+    write_sample(str(passing), b"")
+    monkeypatch.setattr(sys, "argv", [str(passing)])
+
+    assert "uvx keeps Recollect only for a while" in cli.run("install", "cursor", code=2).stderr
+    assert "Done." in cli.say("uninstall", "cursor", "--yes")
+    assert picture(str(user)) == before
+
+
 def test_asks_first(cli: CommandLine, user: Path) -> None:
     """Without a yes, and in a dry run, nothing is written; with one it is."""
     before = picture(str(user))

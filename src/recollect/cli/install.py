@@ -38,10 +38,12 @@ def install(
     if client is None:
         _list_clients()
         return
+    from recollect.installers.catalog import find_client
     from recollect.installers.plan import plan_install
+    from recollect.installers.program import find_program
 
     folders = _folders()
-    chosen = _find(client, folders)
+    chosen = find_client(client, folders, find_program(sys.argv[0], sys.executable))
     plan = plan_install(chosen, folders.installed)
     _carry_out(
         chosen,
@@ -60,10 +62,12 @@ def uninstall(
     dry_run: _Dry = False,
 ) -> None:
     """Take Recollect out of a client's settings. What it remembers stays."""
+    from recollect.installers.catalog import find_client
     from recollect.installers.plan import plan_uninstall
 
     folders = _folders()
-    chosen = _find(client, folders)
+    # Where the command is does not matter for what is taken out, nor whether it will be there tomorrow.
+    chosen = find_client(client, folders, "recollect")
     plan = plan_uninstall(chosen, folders.installed)
     _carry_out(
         chosen,
@@ -81,13 +85,6 @@ def _folders() -> "Folders":
     from recollect.installers.folders import Folders
 
     return Folders(**read_folders())
-
-
-def _find(name: str, folders: "Folders") -> "Client":
-    from recollect.installers.catalog import find_client
-    from recollect.installers.program import find_program
-
-    return find_client(name, folders, find_program(sys.argv[0], sys.executable))
 
 
 def _carry_out(
