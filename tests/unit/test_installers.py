@@ -429,14 +429,32 @@ def test_finds_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert find_program(as_called, python) == str(program)
 
 
-def test_refuses_a_command_that_will_be_gone(tmp_path: Path) -> None:
-    """What uvx keeps for a while only is not written into anyone's settings."""
-    program = tmp_path / "archive-v0" / "x" / "recollect"
+@pytest.mark.parametrize(
+    ("folder", "hint"),
+    [
+        ("uv/archive-v0/3xQ/bin", "`uv tool install recollect`"),
+        ("uv/builds-v0/.tmpAb3/bin", "`uv tool install recollect`"),
+        (".cache/pipx/0a1b2c3d4e5f607/bin", "`pipx install recollect`"),
+        ("pipx/.cache/0a1b2c3d4e5f607/bin", "`pipx install recollect`"),
+    ],
+)
+def test_refuses_a_command_that_will_be_gone(folder: str, hint: str, tmp_path: Path) -> None:
+    """What uvx and pipx keep for a while only is not written into anyone's settings."""
+    program = tmp_path / folder / "recollect"
     program.parent.mkdir(parents=True)
     program.touch()
 
-    with pytest.raises(Refused, match="uv tool install"):
+    with pytest.raises(Refused, match=hint):
         find_program(str(program), "/usr/bin/python")
+
+
+def test_takes_a_command_that_pipx_installed(tmp_path: Path) -> None:
+    """What pipx was told to install stays."""
+    program = tmp_path / "pipx" / "venvs" / "recollect" / "bin" / "recollect"
+    program.parent.mkdir(parents=True)
+    program.touch()
+
+    assert find_program(str(program), "/usr/bin/python") == str(program)
 
 
 def test_shows_what_changes_and_little_else() -> None:

@@ -1,14 +1,18 @@
 """Where the command `recollect` is, as a client will have to start it: by its whole path."""
 
 import os
+import re
 import shutil
 from typing import Final
 
 from recollect.core.errors import Refused
 
 _NAMES: Final = ("recollect", "recollect.exe")
-_PASSING: Final = "archive-v0"
-"""The folder in which uv keeps what `uvx` runs, until it tidies up."""
+_PASSING: Final = (
+    (re.compile(r"/(archive|builds|environments)-v\d+/"), "uvx", "uv tool install"),
+    (re.compile(r"/pipx/(\.cache/)?[0-9a-f]{15}/"), "pipx run", "pipx install"),
+)
+"""The folders in which uv and pipx keep what is run without being installed, until they tidy up."""
 
 
 def find_program(called_as: str, python: str) -> str:
@@ -21,8 +25,10 @@ def find_program(called_as: str, python: str) -> str:
             "The command `recollect` was not found: install the package (pipx install recollect), then retry."
         )
     found = os.path.abspath(found)
-    if _PASSING in found.replace("\\", "/").split("/"):
-        raise Refused(
-            "uvx keeps Recollect only for a while, so a client could lose it: `uv tool install recollect`, then retry."
-        )
+    for folder, runner, lasting in _PASSING:
+        if folder.search(found.replace("\\", "/")):
+            raise Refused(
+                f"{runner} keeps Recollect only for a while, so a client could lose it: "
+                f"`{lasting} recollect`, then retry."
+            )
     return found
