@@ -11,6 +11,7 @@ from client_files import JSONC_TEXTS, picture, write_sample
 from command_line import CommandLine
 from recollect.installers.catalog import CLIENTS
 
+VSCODE = Path("Library/Application Support" if sys.platform == "darwin" else ".config") / "Code" / "User"
 MOVED = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "APPDATA")
 
 
@@ -112,6 +113,10 @@ def test_lists_clients(cli: CommandLine, user: Path) -> None:
     write_sample(str(user / ".gemini" / "settings.json"), b"{")
     (user / ".cursor").mkdir()
     cli.say("install", "codex", "--yes")
+    # What VS Code makes when it is first started; Copilot's folder of hooks is made by nobody.
+    (user / VSCODE).mkdir(parents=True)
+    write_sample(str(user / ".codeium" / "windsurf" / "mcp_config.json"), b"{}")
+    os.chmod(user / ".codeium" / "windsurf" / "mcp_config.json", 0o444)
 
     shown = [line.split("  ") for line in cli.say("install").splitlines()]
     states = {row[0]: next(cell.strip() for cell in row[1:] if cell.strip()) for row in shown if len(row) > 1}
@@ -122,8 +127,8 @@ def test_lists_clients(cli: CommandLine, user: Path) -> None:
         "codex": "installed",
         "cursor": "not installed",
         "gemini": "cannot be read",
-        "vscode": "not on this machine",
-        "windsurf": "not on this machine",
+        "vscode": "not installed",
+        "windsurf": "not installed",
         "zed": "not on this machine",
     }
 

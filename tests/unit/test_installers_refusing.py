@@ -10,7 +10,7 @@ from recollect.core.errors import Conflict, Refused
 from recollect.installers.catalog import CLIENTS, find_client
 from recollect.installers.files import apply
 from recollect.installers.folders import Folders
-from recollect.installers.plan import plan_install
+from recollect.installers.plan import is_installed, plan_install, plan_uninstall
 
 EVERY_CLIENT = pytest.mark.parametrize("name", CLIENTS)
 
@@ -104,6 +104,18 @@ def test_refuses_a_read_only_file(name: str, place: int, folders: Folders) -> No
         plan_install(client, folders.installed)
 
     assert picture(folders.home) == before
+
+
+def test_a_read_only_file_with_nothing_to_change(folders: Folders) -> None:
+    """Settings that something else manages, and that have our entries already, are looked at and not complained of."""
+    client = find_client("zed", folders, PROGRAM)
+    install(client, folders)
+    os.chmod(client.files[0].path, 0o444)
+
+    assert is_installed(client)
+    assert plan_install(client, folders.installed).changes == ()
+    with pytest.raises(Refused, match="read-only"):
+        plan_uninstall(client, folders.installed)
 
 
 def test_nothing_is_written_over_a_change(folders: Folders) -> None:

@@ -139,14 +139,14 @@ def _list_clients() -> None:
     for name, make in CLIENTS.items():
         client = make(folders, "recollect")
         files = Text(", ".join(_short(file.path, folders.home) for file in client.files), DIM)
-        rows.append((Text(name, HANDLE), _state(client), files))
+        rows.append((Text(name, HANDLE), _state(client, folders.home), files))
     paper = Paper()
     paper.columns(rows)
     paper.write()
     paper.write("`recollect install CLIENT` shows what would change, and asks.")
 
 
-def _state(client: "Client") -> "Text":
+def _state(client: "Client", home: str) -> "Text":
     """Say how a client stands: installed, or not, or in no state to be changed."""
     import os
 
@@ -161,7 +161,8 @@ def _state(client: "Client") -> "Text":
             return Text("installed", "green")
     except Refused:
         return Text("cannot be read", NOTICE)
-    if any(os.path.isdir(os.path.dirname(file.path)) for file in client.files[-1:]):
+    # One's home is there whether or not the client is.
+    if any(os.path.isdir(folder) for file in client.files if (folder := os.path.dirname(file.path)) != home):
         return Text("not installed")
     return Text("not on this machine", DIM)
 

@@ -23,18 +23,18 @@ class Change:
 
 
 def read_file(path: str) -> bytes | None:
-    """Give a file's content, or None if there is none; refuse one that could not be written back."""
+    """Give a file's content, or None if there is none."""
     try:
-        with open(path, "rb") as file:
-            content = file.read()
-            mode = os.fstat(file.fileno()).st_mode
-    except FileNotFoundError:
-        return None
+        return _content(path)
     except OSError as error:
         raise Refused(f"{path} cannot be read ({error.strerror}): see to that first. Nothing was changed.") from None
-    if not mode & stat.S_IWUSR or not os.access(path, os.W_OK):
-        raise Refused(f"{path} is read-only: make it writable first (chmod u+w). Nothing was changed.")
-    return content
+
+
+def refuse_read_only(path: str) -> None:
+    """Refuse to change a file that its owner may not write, although it could be replaced."""
+    with suppress(FileNotFoundError):
+        if not os.stat(path).st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
+            raise Refused(f"{path} is read-only: make it writable first (chmod u+w). Nothing was changed.")
 
 
 def missing_folders(path: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from recollect.core.errors import Refused
 from recollect.installers.client import Client, File
 from recollect.installers.entries import Edited, Server, add_json, add_toml, has_json, is_ours, remove_json, remove_toml
-from recollect.installers.files import Change, missing_folders, read_file
+from recollect.installers.files import Change, missing_folders, read_file, refuse_read_only
 from recollect.installers.json_edit import WrongShape
 from recollect.installers.json_text import NotJson
 from recollect.installers.record import Made, Record, read_record, record_path, write_record
@@ -44,7 +44,7 @@ def plan_install(client: Client, installed: str) -> Plan:
             changes.append(Change(path, before, after, folders))
             new = before is None or known.new
             record[path] = Made(edited.made, new, folders or known.folders)
-    return Plan(tuple(changes), tuple(notes), _note(client, installed, record))
+    return _plan(changes, notes, _note(client, installed, record))
 
 
 def plan_uninstall(client: Client, installed: str) -> Plan:
@@ -61,7 +61,7 @@ def plan_uninstall(client: Client, installed: str) -> Plan:
             changes.append(Change(path, before, None, known.folders))
         elif text.encode() != before:
             changes.append(Change(path, before, text.encode()))
-    return Plan(tuple(changes), (), _note(client, installed, {}))
+    return _plan(changes, [], _note(client, installed, {}))
 
 
 def is_installed(client: Client) -> bool:
@@ -82,6 +82,12 @@ def is_installed(client: Client) -> bool:
         if found:
             return True
     return False
+
+
+def _plan(changes: list[Change], notes: list[str], record: Change) -> Plan:
+    for change in changes:
+        refuse_read_only(change.path)
+    return Plan(tuple(changes), tuple(notes), record)
 
 
 def _edit(file: File, content: bytes | None, known: Made, *, take_out: bool) -> Edited:
