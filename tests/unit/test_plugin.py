@@ -64,6 +64,15 @@ def test_pages_name_tools_that_exist(page: str) -> None:
     assert set(re.findall(r"memory_\w+", text)) <= tools
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_what_stands_above_a_page_is_text(page: str) -> None:
+    """A value that begins with a bracket is a list to YAML, and clients that want a text drop the whole page."""
+    front = (PLUGIN / page).read_text(encoding="utf-8").split("---\n")[1]
+    values = [line.partition(": ")[2] for line in front.splitlines()]
+
+    assert all(value.startswith('"') or (value[0].isalpha() and ": " not in value) for value in values)
+
+
 def test_has_the_commands() -> None:
     """There are the commands to remember and to recall, and a skill that says when to store."""
     assert PAGES == ["commands/recall.md", "commands/remember.md", "skills/recollect/SKILL.md"]
