@@ -98,6 +98,8 @@ def read_folders(environment: Mapping[str, str] | None = None, system: str = sys
     settings = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     roaming = environment.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
     applications = {"darwin": os.path.join(home, "Library", "Application Support"), "win32": roaming}
+    # On macOS it asks no variable.
+    zed = {"darwin": os.path.join(home, ".config", "zed"), "win32": os.path.join(roaming, "Zed")}
     claude = environment.get("CLAUDE_CONFIG_DIR")
     return {
         "home": home,
@@ -109,7 +111,7 @@ def read_folders(environment: Mapping[str, str] | None = None, system: str = sys
         "gemini": os.path.join(os.path.expanduser(environment.get("GEMINI_CLI_HOME") or "~"), ".gemini"),
         "vscode": os.path.join(applications.get(system, settings), "Code", "User"),
         "windsurf": os.path.join(home, ".codeium", "windsurf"),
-        "zed": os.path.join(roaming, "Zed") if system == "win32" else os.path.join(settings, "zed"),
+        "zed": zed.get(system, os.path.join(settings, "zed")),
         "installed": os.path.expanduser(os.path.join(_home(environment), "installed")),
     }
 

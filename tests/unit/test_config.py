@@ -130,3 +130,4 @@ def test_clients_that_were_moved() -> None:
     assert (folders["gemini"], folders["copilot"]) == (os.path.join("/c", ".gemini"), "/d")
     assert (folders["vscode"], folders["zed"]) == (os.path.join("/e", "Code", "User"), os.path.join("/e", "zed"))
     assert read_folders({"APPDATA": "/f"}, "win32")["zed"] == os.path.join("/f", "Zed")
+    assert read_folders(moved, "darwin")["zed"] == os.path.expanduser(os.path.join("~", ".config", "zed"))
