@@ -73,6 +73,45 @@ def _clones(at: Path) -> list[Path | str]:
     return [make(at / "one", "https://ana:pass@example.com/team/shop"), make(at / "two", REMOTE)]
 
 
+SSH_CONFIG = """
+# two accounts
+Host github-work gh
+    User git
+    HostName GitHub.com
+Host github.com-private
+  Hostname=github.com
+Match host elsewhere
+  HostName else.example.com
+Host short
+  HostName "%h.example.com"
+Host github.com
+  HostName ssh.github.com
+Host example.com
+  HostName git.internal.example.net
+Host box
+  HostName 10.0.0.7
+Host plain
+  User git
+Host gh
+  HostName too.late.example.com
+"""
+
+
+@agree("Clones over https and by the names that a host has in one's ssh config, or has for ssh on another port")
+def _aliases(at: Path) -> list[Path | str]:
+    (at / "home" / ".ssh").mkdir(parents=True)
+    (at / "home" / ".ssh" / "config").write_text(SSH_CONFIG)
+    remotes = ("https://github.com/team/shop", "git@github-work:team/shop.git", "GH:team/shop", "ssh://git@github.com-private/team/shop",
+               "git@github.com:team/shop.git", "ssh://git@ssh.github.com:443/team/shop.git")  # fmt: skip
+    return [make(at / str(number), remote) for number, remote in enumerate(remotes)]
+
+
+@agree("Clones from Azure over https and over ssh")
+def _azure(at: Path) -> list[Path | str]:
+    remotes = ("https://org@dev.azure.com/org/Our%20Shop/_git/web", "git@ssh.dev.azure.com:v3/org/Our%20Shop/web")
+    return [make(at / str(number), remote) for number, remote in enumerate(remotes)]
+
+
 @agree("A repository with a remote, its worktree and a folder in that")
 def _worktrees(at: Path) -> list[Path | str]:
     git(make(at / "main", REMOTE), "worktree", "add", "-q", str(at / "tree"))
@@ -276,6 +315,17 @@ def test_these_are_projects_of_their_own(tmp_path: Path, case: str) -> None:
     folders = DIFFER[case](tmp_path)
     names = [project(folder) for folder in folders]
     assert len(set(names)) == len(folders), dict(zip(folders, names, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("host", "known"),
+    [("short", "short.example.com"), *((each, each) for each in ("example.com", "elsewhere", "box", "plain", "none"))],
+)
+def test_which_host_a_name_stands_for(tmp_path: Path, host: str, known: str) -> None:
+    """A name is followed to a host that others know too; one that is such a host, or leads to an address, is not."""
+    (tmp_path / "home" / ".ssh").mkdir(parents=True)
+    (tmp_path / "home" / ".ssh" / "config").write_text(SSH_CONFIG)
+    assert project(make(tmp_path / "one", f"git@{host}:team/shop.git")) == f"{known}/team/shop"
 
 
 def test_how_a_folder_of_windows_is_spelled(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Names the project of a folder. The first of these that is there names it:
 
 1. what the user said: `git config recollect.project NAME`, in the repository's own config
-2. where its remote is (`github.com/owner/name`), so that clones agree; a remote that is a folder leads on to that one
+2. where its remote is (`github.com/owner/name`), so that clones agree; a remote that is a folder leads on to that one,
+   a host that has a name of its own in `~/.ssh/config` to what it is called elsewhere
 3. the repository's folder, or the one it was first remembered in, if it was moved since
 4. outside git the folder itself, other than the user's home and the root
 
@@ -78,10 +79,19 @@ def _told(repository: Repository) -> str:
 def _name_remote(url: str, follow: int) -> str | None:
     folder = local_folder(url)
     if folder is None or not follow:
-        return normalise_remote(url)
+        name = normalise_remote(url)
+        return name if name is None or url.lower().startswith("http") else _name_behind_alias(name)
     folder = find_real(folder).removesuffix("/.git")
     leads_to = repository_at(folder) or bare_repository_at(folder)
     return spell(folder) if leads_to is None else _name(leads_to, follow - 1)
+
+
+def _name_behind_alias(name: str) -> str:
+    from recollect.project.ssh_alias import find_host
+
+    host, _, path = name.partition("/")
+    known = find_host(host)
+    return name if known == host else normalise_remote(f"ssh://{known}/{path}") or name
 
 
 def _name_place(repository: Repository) -> str:

@@ -5,6 +5,13 @@ from typing import Final
 from recollect.project.paths import find_real, is_absolute, reach, spell
 
 _SIGNS: Final = str.maketrans("", "", "+.-")
+_OTHER_WAYS_IN: Final = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
+"""Hosts that take ssh under a second name, for those who get through no other way."""
+_AZURE: Final = "dev.azure.com"
 _OF_WSL: Final = ("wsl$/", "wsl.localhost/")
 
 
@@ -31,7 +38,15 @@ def normalise_remote(url: str) -> str | None:
             return None
     path = path.partition("?")[0].partition("#")[0]
     path = "/".join(name for name in path.split("/") if name).removesuffix(".git")
-    return f"{host.lower()}/{path}" if host and path else None
+    return _name(host.lower(), path) if host and path else None
+
+
+def _name(host: str, path: str) -> str:
+    # Over ssh it has the parts of its address in another form: v3/organisation/project/repository.
+    if host == f"ssh.{_AZURE}" and path.startswith("v3/"):
+        project, _, repository = path.removeprefix("v3/").rpartition("/")
+        return f"{_AZURE}/{project}/_git/{repository}"
+    return f"{_OTHER_WAYS_IN.get(host, host)}/{path}"
 
 
 def local_folder(url: str) -> str | None:
