@@ -135,6 +135,20 @@ def _worktrees_of_bare(at: Path) -> list[Path | str]:
     return [at / "a", at / "b", at / "shop.git"]
 
 
+@agree("A bare repository with a remote, a worktree that was put into it, and its own folders")
+def _worktree_in_bare(at: Path) -> list[Path | str]:
+    make(at / "first")
+    subprocess.run(["git", "clone", "-q", "--bare", str(at / "first"), str(at / "shop.git")], check=True)
+    git(at / "shop.git", "remote", "set-url", "origin", REMOTE)
+    git(at / "shop.git", "worktree", "add", "-q", "-b", "tree", "tree")
+    return [at / "shop.git", at / "shop.git" / "tree", at / "shop.git" / "refs" / "heads", make(at / "one", REMOTE)]
+
+
+@agree("A repository without a remote and the git directory in it")
+def _inside_git(at: Path) -> list[Path | str]:
+    return [make(at / "one"), at / "one" / ".git", at / "one" / ".git" / "hooks"]
+
+
 @agree("A submodule without a remote and a worktree of it")
 def _submodule_worktree(at: Path) -> list[Path | str]:
     make(at / "library")

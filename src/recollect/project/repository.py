@@ -31,6 +31,10 @@ def find_repository(here: str) -> Repository | None:
     while True:
         if found := repository_at(here):
             return found
+        # A git directory without files of its own, in which one makes worktrees; others belong to what is around them.
+        bare = bare_repository_at(here)
+        if bare is not None and bare.settings.values.get("core.bare") == "true":
+            return bare
         parent = os.path.dirname(here)
         if parent == here:
             return None
