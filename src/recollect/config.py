@@ -78,7 +78,7 @@ def read_config(environment: Mapping[str, str] | None = None) -> Config:
     return Config(
         store=os.path.expanduser(environment.get("RECOLLECT_STORE") or os.path.join(_home(environment), "memory.db")),
         space=environment.get("RECOLLECT_SPACE") or "personal",
-        folder=_here(),
+        folder=_here(environment),
         project=environment.get("RECOLLECT_PROJECT"),
         models=_models(environment),
         reranker=environment.get("RECOLLECT_RERANKER", ""),
@@ -135,7 +135,11 @@ def _keys(environment: Mapping[str, str]) -> dict[str, str]:
     return {variable: key for variable, key in found.items() if key}
 
 
-def _here() -> str:
+def _here(environment: Mapping[str, str]) -> str:
+    told = environment.get("RECOLLECT_FOLDER", "")
+    # A client that has no folder open may leave the name of its variable as it is.
+    if told and "${" not in told:
+        return told
     try:
         return os.getcwd()
     except FileNotFoundError:

@@ -32,6 +32,9 @@ def test_every_variable_counts() -> None:
     )
     assert (config.store, config.space, config.project) == ("/else/notes.db", "team", "site")
     assert config.models == "/else/models"
+    assert read_config({"RECOLLECT_FOLDER": "/work/shop"}).folder == "/work/shop"
+    for unfilled in ("", "${workspaceFolder}"):
+        assert read_config({"RECOLLECT_FOLDER": unfilled}).folder == os.getcwd()
 
 
 def test_an_empty_variable_is_as_none_except_for_the_project() -> None:

@@ -100,13 +100,14 @@ def test_keeps_what_is_others(name: str, folders: Folders) -> None:
 
 
 SERVER = {"command": PROGRAM, "args": ["mcp"]}
+FOLDER = {"RECOLLECT_FOLDER": "${workspaceFolder}"}
 
 
 @pytest.mark.parametrize(
     ("name", "path", "box", "server"),
     [
         ("claude-code", ".claude.json", "mcpServers", {"type": "stdio", **SERVER}),
-        ("cursor", "cursor/inner/mcp.json", "mcpServers", SERVER),
+        ("cursor", "cursor/inner/mcp.json", "mcpServers", {**SERVER, "env": FOLDER}),
         ("gemini", "gemini/inner/settings.json", "mcpServers", SERVER),
         ("vscode", "vscode/inner/mcp.json", "servers", {"type": "stdio", **SERVER}),
         ("windsurf", "windsurf/inner/mcp_config.json", "mcpServers", SERVER),
@@ -323,13 +324,29 @@ def test_keeps_what_was_added_to_ours_when_the_command_moved(name: str, folders:
     if client.files[0].toml:
         text += 'startup_timeout_sec = 30\n\n[mcp_servers.recollect.env]\nA = "1"\n\n[other]\nb = 1\n'
     else:
-        text = text.replace('"args"', '"env": {"A": "1"}, "args"')
+        text = text.replace('"args"', '"note": {"A": "1"}, "args"')
     write_sample(path, text.encode())
 
     install(find_client(name, folders, "/home/ann/bin/recollect"), folders)
 
     with open(path, encoding="utf-8") as file:
         assert file.read() == text.replace(PROGRAM, "/home/ann/bin/recollect")
+
+
+@pytest.mark.parametrize("theirs", [None, {}, {"A": "1"}, {"RECOLLECT_FOLDER": "/old", "A": "1"}])
+def test_tells_cursors_server_the_folder_beside_what_else_it_was_told(
+    theirs: dict[str, str] | None, folders: Folders
+) -> None:
+    """Variables that someone gave the server stay when ours comes to them."""
+    client = find_client("cursor", folders, PROGRAM)
+    there = {**SERVER} if theirs is None else {**SERVER, "env": theirs}
+    write_sample(client.files[0].path, json.dumps({"mcpServers": {"recollect": there}}).encode())
+    install(client, folders)
+
+    assert read_json(client.files[0].path) == {
+        "mcpServers": {"recollect": {**SERVER, "env": {**(theirs or {}), **FOLDER}}}
+    }
+    assert install(client, folders) == 0
 
 
 def test_completes_a_server_that_was_written_by_hand(folders: Folders) -> None:

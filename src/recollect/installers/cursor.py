@@ -14,12 +14,16 @@ _EVENTS = (
 )
 
 
+# Cursor starts the servers of a user in their home, whichever folder is open, and fills this in.
+_FOLDER = {"RECOLLECT_FOLDER": "${workspaceFolder}"}
+
+
 def cursor(folders: Folders, program: str) -> Client:
     return Client(
         "cursor",
         "Cursor",
         (
-            File(os.path.join(folders.cursor, "mcp.json"), (server("mcpServers", program),)),
+            File(os.path.join(folders.cursor, "mcp.json"), (server("mcpServers", program, env=_FOLDER),)),
             File(
                 os.path.join(folders.cursor, "hooks.json"),
                 (Needed(("version",), 1), *plain_hooks(program, "cursor", _EVENTS)),

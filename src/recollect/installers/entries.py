@@ -101,7 +101,7 @@ def add_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) -> 
             added = add_member(text, entry.path, entry.value)
         else:
             if isinstance(entry, Server) and isinstance(there, dict) and is_ours(there):
-                text = _mend(text, entry, there)
+                text = _mend(text, entry.path, entry.value, there)
             elif isinstance(entry, Server):
                 notes.append(f"There is a server called {NAME} already that is not ours: it stays as it is.")
             continue
@@ -172,14 +172,16 @@ def _parse(text: str, entries: Iterable[Entry]) -> Document:
     return parse(text, {entry.path[0] for entry in entries})
 
 
-def _mend(text: str, entry: Server, there: Mapping[str, object]) -> str:
+def _mend(text: str, path: Path, wanted: Mapping[str, object], there: Mapping[str, object]) -> str:
     """Set what we say of a server of ours; what else its owner said stays."""
-    for key, value in entry.value.items():
-        path = (*entry.path, key)
+    for key, value in wanted.items():
+        inner = there.get(key)
         if key not in there:
-            text = add_member(text, path, value).text
-        elif there[key] != value:
-            text = replace_value(text, path, value)
+            text = add_member(text, (*path, key), value).text
+        elif isinstance(value, Mapping) and isinstance(inner, Mapping):
+            text = _mend(text, (*path, key), value, inner)
+        elif inner != value:
+            text = replace_value(text, (*path, key), value)
     return text
 
 
