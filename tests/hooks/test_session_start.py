@@ -57,6 +57,17 @@ def test_what_went_out_of_sight_is_told_again(home: Home, source: str) -> None:
     assert given.held(home.journal, "s") == {PINNED.id}
 
 
+def test_what_a_client_may_have_dropped_can_come_with_a_prompt(home: Home) -> None:
+    """Cursor is known to lose a briefing, so what was in it may be given again; the briefing is not."""
+    home.keep(PINNED)
+    for expected in (1, 0):
+        written: list[dict[str, object]] = []
+        session_start.run(Event("cursor", SESSION_START, session="s"), time.perf_counter(), written.append)
+        assert len(written) == expected
+    assert given.held(home.journal, "s") == frozenset()
+    assert given.given_to(home.journal, "s") == [ref_of(1)]
+
+
 def test_a_session_without_a_name_is_briefed_each_time(home: Home) -> None:
     """Nobody can say whether it is the same one."""
     home.keep(DECIDED)

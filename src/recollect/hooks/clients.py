@@ -90,6 +90,12 @@ def give_context(event: Event, text: str) -> dict[str, object] | None:
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if name else None
 
 
+def may_drop_context(event: Event) -> bool:
+    """Whether a client is known to lose what it takes here, so that nobody can tell what the model saw."""
+    # Cursor's window may be there before this hook has answered, and then goes on without.
+    return event.client == _CURSOR and event.hook == SESSION_START
+
+
 def _text(fields: dict[str, object], *names: str) -> str:
     for name in names:
         found = fields.get(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.core.errors import StoreError
 from recollect.core.hits import Ref
 from recollect.core.moments import to_micros
-from recollect.hooks.clients import Event, give_context
+from recollect.hooks.clients import Event, give_context, may_drop_context
 from recollect.journal import given
 from recollect.journal.file import Journal
 
@@ -49,5 +49,6 @@ def give(found: "Injection | None", event: Event, journal: Journal, began: float
             refs,
             tokens=found.tokens if found else 0,
             milliseconds=(time.perf_counter() - began) * 1000,
+            in_sight=not may_drop_context(event),
         )
         journal.close()

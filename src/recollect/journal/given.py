@@ -15,7 +15,7 @@ _HOUR: Final = 3_600_000_000
 
 _HELD: Final = "SELECT memory FROM given WHERE session = ? AND held"
 _NOTE: Final = "INSERT INTO injections (session, hook, at, memories, tokens, milliseconds) VALUES (?, ?, ?, ?, ?, ?)"
-_GIVE: Final = "INSERT OR IGNORE INTO given (session, space, memory, at, held) VALUES (?, ?, ?, ?, 1)"
+_GIVE: Final = "INSERT OR IGNORE INTO given (session, space, memory, at, held) VALUES (?, ?, ?, ?, ?)"
 _RELEASE: Final = "UPDATE given SET held = 0 WHERE session = ? AND held"
 # Only what was given lately: what comes of a memory later is another story.
 _USE: Final = "UPDATE given SET used_at = ? WHERE memory = ? AND at BETWEEN ? AND ? AND used_at IS NULL"
@@ -55,12 +55,20 @@ def held(journal: Journal, session: str) -> frozenset[str]:
 
 
 def note(
-    journal: Journal, session: str, hook: str, at: int, given: Sequence[Ref], *, tokens: int, milliseconds: float
+    journal: Journal,
+    session: str,
+    hook: str,
+    at: int,
+    given: Sequence[Ref],
+    *,
+    tokens: int,
+    milliseconds: float,
+    in_sight: bool = True,
 ) -> None:
-    """Keep that a hook gave something, or had nothing to give."""
+    """Keep that a hook gave something, or had nothing to give; what may not have arrived may be given again."""
     with journal.write() as connection:
         connection.execute(_NOTE, (session, hook, at, len(given), tokens, milliseconds))
-        connection.executemany(_GIVE, [(session, ref.space, ref.id, at) for ref in given])
+        connection.executemany(_GIVE, [(session, ref.space, ref.id, at, in_sight) for ref in given])
 
 
 def release(journal: Journal, session: str) -> None:
