@@ -20,6 +20,7 @@ from client_files import (
     write_sample,
     write_samples,
 )
+from recollect.config import KEYS
 from recollect.core.errors import Refused
 from recollect.installers.catalog import CLIENTS, find_client
 from recollect.installers.difference import list_differences
@@ -71,7 +72,8 @@ def test_round_trip_of_toml(sample: str, folders: Folders) -> None:
     install(client, folders)
     once = picture(folders.home)
     with open(path, "rb") as file:
-        assert tomllib.load(file)["mcp_servers"]["recollect"] == {"command": PROGRAM, "args": ["mcp"]}
+        table = tomllib.load(file)["mcp_servers"]["recollect"]
+    assert {"command": PROGRAM, "args": ["mcp"]}.items() <= table.items()
     assert install(client, folders) == 0
     assert picture(folders.home) == once
 
@@ -347,6 +349,16 @@ def test_tells_cursors_server_the_folder_beside_what_else_it_was_told(
         "mcpServers": {"recollect": {**SERVER, "env": {**(theirs or {}), **FOLDER}}}
     }
     assert install(client, folders) == 0
+
+
+def test_codex_gives_the_server_the_variables_that_name_the_store(folders: Folders) -> None:
+    """A hook of Codex has every variable, a server only those that it is told to be given: both mean one store."""
+    client = find_client("codex", folders, PROGRAM)
+    install(client, folders)
+    with open(client.files[0].path, "rb") as file:
+        passed = tomllib.load(file)["mcp_servers"]["recollect"]["env_vars"]
+
+    assert {"RECOLLECT_HOME", "RECOLLECT_STORE", "RECOLLECT_SPACE", "RECOLLECT_PROJECT", *KEYS} <= set(passed)
 
 
 def test_completes_a_server_that_was_written_by_hand(folders: Folders) -> None:

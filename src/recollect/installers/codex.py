@@ -2,7 +2,9 @@
 
 import os
 
+from recollect.config import KEYS
 from recollect.installers.client import Client, File, grouped_hooks, server
+from recollect.installers.entries import Server
 from recollect.installers.folders import Folders
 
 _EVENTS = (
@@ -11,14 +13,18 @@ _EVENTS = (
     ("PreCompact", "pre-compact"),
     ("Stop", "stop"),
 )
+# Codex gives a server hardly any variable that is not named, and a hook all of them: they would not share a store.
+_PASSED = [f"RECOLLECT_{name}" for name in ("HOME", "STORE", "MODELS", "SPACE", "PROJECT", "RERANKER")]
 
 
 def codex(folders: Folders, program: str) -> Client:
+    plain = server("mcp_servers", program)
+    passing = Server(plain.path, {**plain.value, "env_vars": [*_PASSED, *KEYS]})
     return Client(
         "codex",
         "Codex",
         (
-            File(os.path.join(folders.codex, "config.toml"), (server("mcp_servers", program),), toml=True),
+            File(os.path.join(folders.codex, "config.toml"), (passing,), toml=True),
             File(os.path.join(folders.codex, "hooks.json"), grouped_hooks(program, "codex", _EVENTS)),
         ),
         "Codex runs no hook that you have not looked at: start it, type /hooks and trust Recollect's.",
