@@ -59,6 +59,41 @@ def test_old_decisions_are_no_news(memory: Recollect) -> None:
     assert brief(memory.store, SCOPE, frozenset(), START + timedelta(days=32)) is None
 
 
+def test_what_was_superseded_is_told_as_it_is_now(memory: Recollect) -> None:
+    """The newest takes the place of what was pinned or decided before; what lies in another project does not."""
+    memory.store.memories.add(
+        [
+            make_memory(1, "Never use Redis.", tags=("pinned",)),
+            make_memory(2, "We deploy with Ansible.", category="decisions"),
+            make_memory(3, "We deploy with Nix.", category="decisions"),
+            make_memory(4, "Redis is fine now."),
+            make_memory(5, "We host in Oslo.", category="decisions"),
+            make_memory(6, "They host in Bergen.", project="elsewhere"),
+        ]
+    )
+    for source, target in ((4, 1), (3, 2), (6, 5)):
+        memory.store.links.add(make_link(source, "supersedes", target))
+    found = brief(memory.store, SCOPE, frozenset(), NOW)
+    assert found is not None
+    assert [each.id for each in found.memories] == [ref_of(4).id]
+    for absent in ("Never use Redis", "Ansible", "Bergen"):
+        assert absent not in found.text
+    for told in ("Redis is fine now.", "Oslo"):
+        assert told in found.text
+    assert found.text.count("Nix") == 1
+
+
+def test_a_question_whose_answer_was_forgotten_is_open_again(memory: Recollect) -> None:
+    """It is resolved by what is there, not by what was."""
+    memory.store.memories.add([make_memory(1, "Which broker?", category="questions"), make_memory(2, "NATS.")])
+    memory.store.links.add(make_link(1, "resolved-by", 2))
+    assert brief(memory.store, SCOPE, frozenset(), NOW) is None
+    memory.forget(ref_of(2).id)
+    found = brief(memory.store, SCOPE, frozenset(), NOW)
+    assert found is not None
+    assert "Which broker?" in found.text
+
+
 def test_what_the_session_has_is_not_told_again(memory: Recollect) -> None:
     """A session that goes on has its briefing in sight."""
     memory.store.memories.add([make_memory(1, "Never push to main.", tags=("pinned",))])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.core.hits import Ref
 from recollect.core.injection import frame_tokens, word_heading, word_memory, wrap
+from recollect.core.links import newest_of
 from recollect.core.pack import count_tokens
 from recollect.core.query import Query, Scope
 from recollect.service.inject import Injection
@@ -14,9 +15,9 @@ from recollect.service.nearest import find_by_words
 from recollect.values import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from recollect.core.memory import Memory
+    from recollect.core.memory import Link, Memory
     from recollect.core.ports import Store
 
 PINNED: Final = "pinned"
@@ -33,14 +34,17 @@ _SECONDS: Final = 0.5
 
 def brief(store: Store, scope: Scope, held: frozenset[str], now: datetime) -> Injection | None:
     """Give the briefing, but for what the session has in sight already."""
-    pinned = _pinned(store, scope)
-    decided = [each for each in _of(store, scope, DECISIONS) if now - each.updated_at <= _LATELY]
-    open_ = _unresolved(store, _of(store, scope, QUESTIONS))
+    pinned, decisions, questions = _pinned(store, scope), _of(store, scope, DECISIONS), _of(store, scope, QUESTIONS)
+    links, present = _linked(store, scope, (*pinned, *decisions, *questions))
+    newest = newest_of(links, present)
+    decided = [each for each in _newest(decisions, newest, present) if now - each.updated_at <= _LATELY]
+    settled = {Ref(link.space, link.source) for link in links if _resolves(link, present)} | newest.keys()
+    open_ = [memory for memory in questions if _ref(memory) not in settled]
     parts: list[str] = []
     told: list[Memory] = []
     room = TOKENS - frame_tokens(0)
     for title, memories, whole in (
-        ("Pinned:", pinned, True),
+        ("Pinned:", _newest(pinned, newest, present), True),
         ("Decided lately (by heading; memory_get reads one):", decided, False),
         ("Open questions (by heading):", open_, False),
     ):
@@ -74,9 +78,24 @@ def _of(store: Store, scope: Scope, category: str) -> list[Memory]:
     return store.memories.page(replace(scope, categories=frozenset({category})), _LOOKED_THROUGH)
 
 
-def _unresolved(store: Store, questions: Sequence[Memory]) -> list[Memory]:
-    refs = [Ref(memory.space, memory.id) for memory in questions]
-    links = store.links.among(refs) if refs else []
-    settled = {link.source for link in links if link.kind == "resolved-by"}
-    settled |= {link.target for link in links if link.kind == "supersedes"}
-    return [memory for memory in questions if memory.id not in settled]
+def _linked(store: Store, scope: Scope, memories: Sequence[Memory]) -> tuple[list[Link], dict[Ref, Memory]]:
+    """Give the links that touch these memories, and every memory at either end that may be told."""
+    found = {_ref(memory): memory for memory in memories}
+    links = store.links.among(found) if found else []
+    ends = {Ref(link.space, end) for link in links for end in (link.source, link.target)} - found.keys()
+    read = store.memories.get(ends) if ends else {}
+    return links, {**found, **{ref: memory for ref, memory in read.items() if scope.admits(memory)}}
+
+
+def _newest(memories: Sequence[Memory], newest: Mapping[Ref, Ref], present: Mapping[Ref, Memory]) -> list[Memory]:
+    """Tell in place of what was superseded what supersedes it, as a recall does: it need not be tagged again."""
+    told = dict.fromkeys(newest.get(ref, ref) for ref in map(_ref, memories))
+    return [present[ref] for ref in told]
+
+
+def _resolves(link: Link, present: Mapping[Ref, Memory]) -> bool:
+    return link.kind == "resolved-by" and Ref(link.space, link.target) in present
+
+
+def _ref(memory: Memory) -> Ref:
+    return Ref(memory.space, memory.id)
