@@ -60,6 +60,13 @@ def test_a_client_that_takes_nothing_was_given_nothing(home: Home) -> None:
     assert PORT.content in _run()
 
 
+def test_a_session_without_a_name_is_given_it_each_time(home: Home) -> None:
+    """What one call without a session was given is in nobody else's sight: whoever tries it out sees it again."""
+    home.keep(PORT)
+    assert PORT.content in _run(session="")
+    assert PORT.content in _run(session="")
+
+
 def test_a_hook_that_is_switched_off_does_nothing(home: Home) -> None:
     """It is not even counted."""
     home.keep(PORT)

@@ -70,7 +70,7 @@ def test_what_a_client_may_have_dropped_can_come_with_a_prompt(home: Home) -> No
 
 def test_a_session_without_a_name_is_briefed_each_time(home: Home) -> None:
     """Nobody can say whether it is the same one."""
-    home.keep(DECIDED)
+    home.keep(PINNED, DECIDED)
     assert _start(session="") == _start(session="") != ""
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 
 def held_by(journal: Journal, session: str) -> frozenset[str]:
+    """Give what a session has in sight; of one without a name nobody knows, and no other's is taken for its own."""
+    if not session:
+        return frozenset()
     try:
         return given.held(journal, session)
     except StoreError:
