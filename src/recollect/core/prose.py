@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from recollect.core.injection import CLOSING, OPENING
+from recollect.core.tags import cut_tagged
 from recollect.values import value
 
 LONGEST_TURN: Final = 6000
 """Characters from which a turn is taken for pasted text with a word before or behind it."""
 
 _INJECTED: Final = re.compile(rf"{re.escape(OPENING)}\b.*?(?:{re.escape(CLOSING)}|\Z)", re.DOTALL)
-_TAGGED: Final = re.compile(r"<([A-Za-z][\w-]*)\b[^<>]*>.*?</\1>", re.DOTALL)
+_TAG: Final = r"<([A-Za-z][\w-]*)\b[^<>]*>"
 # A reminder that was cut off ends nowhere.
 _OPEN_TAG: Final = re.compile(r"<(?:system-reminder|command-[a-z]+|local-command-[a-z]+)\b.*", re.DOTALL)
 _FENCED: Final = re.compile(r"(```|~~~|\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
@@ -61,7 +62,7 @@ def injected_in(text: str) -> list[str]:
 
 def without_injected(text: str) -> str:
     """Give a text without what hooks and clients put into it."""
-    text = _TAGGED.sub("\n\n", _INJECTED.sub("\n\n", text))
+    text = cut_tagged(_TAG, _INJECTED.sub("\n\n", text), "\n\n")
     return _OPEN_TAG.sub("", text).replace("\u2019", "'")
 
 

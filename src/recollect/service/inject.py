@@ -6,7 +6,6 @@ enough evidence (`core/relevance.py`), what has far less is left out, and so is 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from recollect.core.analysis import analyse, analyse_query
@@ -34,8 +33,7 @@ _LONG: Final = 1000
 pasted."""
 _FEWEST_LETTERS: Final = 5
 """Of all telling words of a prompt together: "go on", "run it" and "fix" are about what is at hand."""
-# Compiled when there is something to take out, which a prompt seldom has.
-_TAGGED: Final = r"(?s)<(system-reminder|recalled-memory|(?:local-)?command-[a-z]+)\b.*?</\1>"
+_TAG: Final = r"<(system-reminder|recalled-memory|(?:local-)?command-[a-z]+)\b"
 
 
 @value
@@ -89,7 +87,12 @@ def read_prompt(prompt: str, scope: Scope, *, memories: int, tokens: int, held: 
 
 def ask_of(prompt: str) -> str:
     """Give what is asked for in a prompt: not what a client put into it, and of a very long one the ends."""
-    asked = (re.sub(_TAGGED, " ", prompt) if "<" in prompt else prompt).strip()
+    if "<" in prompt:
+        # Only where there may be something to take out, which a prompt seldom has.
+        from recollect.core.tags import cut_tagged
+
+        prompt = cut_tagged(_TAG, prompt, " ")
+    asked = prompt.strip()
     if asked.startswith("/"):
         # A command of the client, of which only what follows it is the user's own.
         asked = asked.partition(" ")[2]
