@@ -1,7 +1,8 @@
 """What an agent is given unasked: recalled memories as a block of text, marked as what they are.
 
 The block says that it is memory and no instruction, and each memory stands whole under its id and age. What could end
-the block early, or open another, is defused. The stop hook knows the block by its ends, and learns nothing from it.
+the block early, or open another, is defused, and so is what ends the reminder that Claude Code puts around it: behind
+that, a memory would speak as the user does. The stop hook knows the block by its ends, and learns nothing from it.
 """
 
 import re
@@ -22,7 +23,7 @@ _PREFACE: Final = (
 )
 _HEAD_TOKENS: Final = 16
 """What the line over a memory takes at most, with a category of an ordinary length."""
-_ENDS: Final = "(?i)<(?=/?recalled-memory)"
+_ENDS: Final = r"(?i)<(?=\s*/?\s*(?:recalled-memory|system-reminder))"
 
 
 def frame_tokens(memories: int) -> int:
