@@ -8,11 +8,13 @@ import pytest
 from hook_home import Home
 from making import make_memory
 from recollect.config import Config
-from recollect.hooks.clients import PROMPT, Event, give_context
+from recollect.hooks import prompt, session_start
+from recollect.hooks.clients import PROMPT, SESSION_START, Event, give_context
 from recollect.hooks.giving import give, held_by
 from recollect.journal import given
 from recollect.project import project_of
 from recollect.service.inject import Injection
+from recollect.stores.sqlite.glance import Glance
 
 EVENT = Event("claude-code", PROMPT, session="s")
 FOUND = Injection("text", (make_memory(1), make_memory(2)), 40)
@@ -56,6 +58,27 @@ def test_what_could_not_be_given_is_not_held(home: Home) -> None:
         give(FOUND, EVENT, home.journal, time.perf_counter(), _fail)
     assert held_by(home.journal, "s") == frozenset()
     assert home.usage().given == 0
+
+
+@pytest.mark.parametrize("hook", [PROMPT, SESSION_START])
+def test_closing_the_store_keeps_nobody_waiting(home: Home, monkeypatch: pytest.MonkeyPatch, hook: str) -> None:
+    """It can take longer than a hook has, after a process that was killed: by then the answer is out and noted."""
+    home.keep(make_memory(1, "The staging port is 5433.", tags=("pinned",)))
+    written: list[dict[str, object]] = []
+    at_the_end: list[tuple[int, int]] = []
+    really_close = Glance.close
+
+    def close(store: Glance) -> None:
+        at_the_end.append((len(written), len(held_by(home.journal, "s"))))
+        really_close(store)
+
+    monkeypatch.setattr(Glance, "close", close)
+    event = Event("claude-code", hook, session="s", prompt="which staging port?")
+    if hook == PROMPT:
+        prompt.run(event, time.perf_counter(), 60.0, written.append)
+    else:
+        session_start.run(event, time.perf_counter(), written.append)
+    assert at_the_end == [(1, 1)]
 
 
 def test_silence_is_noted_as_nothing_given(home: Home) -> None:

@@ -50,8 +50,9 @@ def run(event: Event, began: float, seconds: float, write: "Write") -> None:
         store.leave_out_after(max(0.001, end - time.perf_counter()))
         store.ask_besides(_ask_resident(config, query, int(HURRIED["depth"]), end - time.perf_counter()))
         found = inject(cast("Store", store), query, datetime.now(UTC))
-    store.close()
     give(found, event, journal, began, write)
+    # Last: whoever is the last to close a store writes back what a process that was killed left beside it.
+    store.close()
 
 
 def _ask_resident(config: "Config", query: Query, depth: int, seconds: float) -> "Leg | None":

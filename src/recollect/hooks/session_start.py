@@ -40,5 +40,5 @@ def run(event: Event, began: float, write: "Write") -> None:
     found = None
     if store.settings.read(config.space).whole("prompt.memories"):
         found = brief(cast("Store", store), scope, held_by(journal, event.session), datetime.now(UTC))
-    store.close()
     give(found, event, journal, began, write)
+    store.close()
