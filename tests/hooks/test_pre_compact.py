@@ -58,6 +58,16 @@ def test_what_was_given_is_let_go_whatever_happens(event: Event, journal: Journa
     assert held(journal, "s") == frozenset()
 
 
+def test_what_was_given_is_let_go_before_anything_is_learned(
+    event: Event, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is ended while a model still reads has let go of it."""
+    seen: list[frozenset[str]] = []
+    monkeypatch.setattr(pre_compact, "learn_from", lambda *_: seen.append(held(journal, "s")))
+    pre_compact.run(event)
+    assert seen == [frozenset()]
+
+
 def test_a_session_without_a_name_lets_nothing_go(event: Event, journal: Journal) -> None:
     """What was said is learned; whose sight it was that was lost is not known."""
     pre_compact.run(Event("claude-code", PRE_COMPACT, transcript=event.transcript))

@@ -1,4 +1,4 @@
-"""The hook before a compaction: what was said is learned while it is still there, and then may be given again."""
+"""The hook before a compaction: what was given may be given again, and what was said is learned while it is there."""
 
 from recollect.config import read_config
 from recollect.hooks.clients import Event
@@ -9,10 +9,8 @@ from recollect.journal.given import release
 
 def run(event: Event) -> None:
     config = read_config()
-    try:
-        learn_from(event, config)
-    finally:
-        # The agent loses sight of what it was given, whether or not anything could be learned.
+    # First: the agent loses sight of what it was given, and learning may take longer than the hook has.
+    if event.session:
         with Journal(config.journal) as journal:
-            if event.session:
-                release(journal, event.session)
+            release(journal, event.session)
+    learn_from(event, config)
