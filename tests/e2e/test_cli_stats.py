@@ -44,8 +44,8 @@ def _lines(shown: str) -> dict[str, str]:
 
 
 def test_what_hooks_did_is_counted(cli: CommandLine, journal: Journal) -> None:
-    """Of four prompts in a month two were silent; of four memories given one was used; older ones are another story."""
-    _give(journal, SESSION_START, 4, tokens=500, milliseconds=400)
+    """Of four prompts in a month two were silent; of three memories given one was used; older is another story."""
+    _give(journal, SESSION_START, 4, tokens=500, milliseconds=400, at=NOW - 1)
     _give(journal, PROMPT, 1, 2, tokens=120, milliseconds=40)
     _give(journal, PROMPT, tokens=0, milliseconds=10)
     _give(journal, PROMPT, tokens=0, milliseconds=20)
@@ -53,12 +53,12 @@ def test_what_hooks_did_is_counted(cli: CommandLine, journal: Journal) -> None:
     _give(journal, PROMPT, 5, tokens=9000, milliseconds=9000, at=LONG_AGO)
     given.use(journal, [ref_of(2).id], NOW)
     assert cli.data("stats")["hooks"] == {
-        "days": 30, "prompts": 4, "silent": 2, "given": 4, "used": 1, "tokens": 181, "seconds": 0.1005,
+        "days": 30, "prompts": 4, "silent": 2, "given": 3, "used": 1, "tokens": 181, "seconds": 0.1005,
         "median_ms": 30.5, "slow_ms": 40.0,
     }  # fmt: skip
     assert _lines(cli.say("stats")) == {
         "silent": "50% of 4",
-        "given": "4 memories, 25% of them used",
+        "given": "3 memories, 33% of them used",
         "tokens": "181, 90 a time",
         "time": "30 ms, at most 40 ms for 99 of 100, 0.1 s in all",
     }
@@ -73,6 +73,14 @@ def test_prompts_that_were_given_nothing_are_counted(cli: CommandLine, journal: 
         "tokens": "0, 0 a time",
         "time": "12 ms, at most 12 ms for 99 of 100, 0.0 s in all",
     }
+
+
+def test_a_briefing_was_not_given_with_a_prompt(cli: CommandLine, journal: Journal) -> None:
+    """Where every prompt was silent nothing came with one, whatever the session was told at its start."""
+    _give(journal, SESSION_START, 4, 5, tokens=500, milliseconds=400, at=NOW - 1)
+    _give(journal, PROMPT, tokens=0, milliseconds=12)
+    given.use(journal, [ref_of(4).id], NOW)
+    assert _lines(cli.say("stats"))["given"] == "0 memories, none used"
 
 
 def test_a_journal_without_prompts_is_not_worth_a_word(cli: CommandLine, journal: Journal) -> None:

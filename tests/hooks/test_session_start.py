@@ -91,11 +91,12 @@ def test_a_damaged_journal_costs_a_repetition(home: Home) -> None:
 
 
 def test_a_briefing_is_not_counted_as_a_prompt(home: Home) -> None:
-    """Its memories count as given, and that is all."""
+    """Nor are its memories counted among those of prompts."""
     home.keep(PINNED, DECIDED)
     assert _start()
     usage = home.usage()
-    assert (usage.prompts, usage.given, usage.tokens) == (0, 1, 0)
+    assert (usage.prompts, usage.given, usage.tokens) == (0, 0, 0)
+    assert given.held(home.journal, "s") == {PINNED.id}
 
 
 def test_a_client_that_takes_nothing_was_told_nothing(home: Home) -> None:

@@ -23,8 +23,13 @@ _GIVEN: Final = "SELECT DISTINCT space, memory FROM given WHERE session = ?"
 # By its words: a briefing of headings alone gives no memory whole.
 _SPOKE: Final = "SELECT 1 FROM injections WHERE session = ? AND hook = ? AND tokens > 0 LIMIT 1"
 _FORGET: Final = ("DELETE FROM given WHERE at < ?", "DELETE FROM injections WHERE at < ?")
-# A memory given twice to one session was given twice: it was out of sight in between.
-_USED: Final = "SELECT COUNT(*), COUNT(used_at) FROM given WHERE at >= ?"
+# A memory given twice to one session was given twice: it was out of sight in between. What a briefing told was not
+# chosen for a prompt, and says nothing about how well that is done.
+_USED: Final = """
+SELECT COUNT(*), COUNT(g.used_at) FROM given AS g
+WHERE g.at >= ?
+  AND EXISTS (SELECT 1 FROM injections AS i WHERE i.at = g.at AND i.session = g.session AND i.hook = 'prompt')
+"""
 _TALLY: Final = """
 SELECT COUNT(*), COALESCE(SUM(memories = 0), 0), COALESCE(SUM(tokens), 0), COALESCE(SUM(milliseconds), 0.0)
 FROM injections WHERE hook = 'prompt' AND at >= ?
@@ -40,6 +45,7 @@ class Usage:
     silent: int
     """Prompts at which nothing was worth saying."""
     given: int
+    """Memories that came with prompts."""
     used: int
     tokens: int
     seconds: float
