@@ -94,6 +94,32 @@ def test_the_budget_holds_with_all_that_frames_it(memory: Recollect) -> None:
     assert found.tokens == count_tokens(found.text) <= 700
 
 
+@pytest.mark.parametrize(("most", "tokens"), [(5, 1000), (1, 1000), (5, 250)])
+def test_what_comes_along_counts_too(memory: Recollect, most: int, tokens: int) -> None:
+    """Answers that hang on what was found are memories like any other: no more are given than may be."""
+    for number in range(200, 240, 4):
+        memory.store.memories.add([make_memory(number, f"Kestrel fails on arm, case {number}.")])
+        for answer in range(number + 1, number + 4):
+            memory.store.memories.add([make_memory(answer, f"Answer {answer}. " + "word " * 20)])
+            memory.store.links.add(make_link(number, "resolved-by", answer))
+    query = read_prompt("kestrel fails on arm", SCOPE, memories=most, tokens=tokens, held=frozenset())
+    assert query is not None
+    found = inject(memory.store, query, START)
+    assert found is not None
+    assert len(found.memories) <= most
+    assert found.tokens <= tokens
+
+
+def test_placeholders_count_as_long_as_they_are(memory: Recollect) -> None:
+    """What hides a short secret is longer than the secret, and stays within the tokens all the same."""
+    memory.store.memories.add([make_memory(300 + number, f"Kestrel {number}", sensitive=True) for number in range(5)])
+    query = read_prompt("kestrel", SCOPE, memories=5, tokens=140, held=frozenset())
+    assert query is not None
+    found = inject(memory.store, query, START)
+    assert found is not None
+    assert found.tokens <= 140
+
+
 def test_of_a_very_long_prompt_the_ends_are_asked() -> None:
     """What a prompt is about stands before or after what was pasted into it."""
     asked = ask_of("first " + "x" * 50_000 + " last")

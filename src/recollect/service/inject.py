@@ -18,7 +18,7 @@ from recollect.service.recall import Recall, recall
 from recollect.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from recollect.core.memory import Memory
@@ -49,11 +49,25 @@ def inject(store: Store, query: Query, now: datetime) -> Injection | None:
     floor = store.settings.read(query.scope.spaces[0]).number("prompt.floor")
     standing = stand(weigh_results(store, answer), floor)
     chosen = [result for result, stands in zip(answer.results, standing, strict=True) if stands]
-    memories = tuple(memory for result in chosen for memory in (result.memory, *result.answers))
+    memories = _fit([memory for result in chosen for memory in (result.memory, *result.answers)], query, now)
     if not memories:
         return None
     text = word_memories(memories, now)
     return Injection(text, memories, count_tokens(text))
+
+
+def _fit(memories: Sequence[Memory], query: Query, now: datetime) -> tuple[Memory, ...]:
+    """Hold to the number and the tokens that a prompt may be given.
+
+    A recall's answers come beyond its limit, each with a head of its own here, and a placeholder may be longer than
+    what it hides.
+    """
+    fitting = tuple(memories[: query.limit])
+    if query.budget is not None:
+        room = query.budget + frame_tokens(query.limit or len(memories))
+        while fitting and count_tokens(word_memories(fitting, now)) > room:
+            fitting = fitting[:-1]
+    return fitting
 
 
 def weigh_results(store: Store, answer: Recall) -> list[float]:
