@@ -20,6 +20,13 @@ EVENT = Event("claude-code", PROMPT, session="s")
 FOUND = Injection("text", (make_memory(1), make_memory(2)), 40)
 
 
+def _run(event: Event, written: list[dict[str, object]]) -> None:
+    if event.hook == PROMPT:
+        prompt.run(event, time.perf_counter(), 60.0, written.append)
+    else:
+        session_start.run(event, time.perf_counter(), written.append)
+
+
 @pytest.mark.parametrize(
     ("override", "folder", "project"),
     [
@@ -39,6 +46,18 @@ def test_the_project_is_of_the_clients_folder(
     (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:acme/shop.git\n')
     config = Config(store="", space="personal", folder=str(git), project=override)
     assert project_of(config.project, str(tmp_path / folder) if folder else "") == project
+
+
+@pytest.mark.parametrize("hook", [PROMPT, SESSION_START])
+def test_outside_of_a_project_nothing_of_one_is_given(home: Home, hook: str) -> None:
+    """Who stands nowhere in particular is given what holds everywhere, and not what other projects say of it."""
+    general = make_memory(1, "The staging port is mine to choose.", tags=("pinned",))
+    theirs = make_memory(2, "The staging port is 5433.", tags=("pinned",), project="github.com/acme/shop")
+    home.keep(general, theirs)
+    written: list[dict[str, object]] = []
+    _run(Event("claude-code", hook, session="s", prompt="which staging port?"), written)
+    assert general.content in str(written)
+    assert theirs.content not in str(written)
 
 
 def test_what_a_session_was_given_is_held(home: Home) -> None:
@@ -74,10 +93,7 @@ def test_closing_the_store_keeps_nobody_waiting(home: Home, monkeypatch: pytest.
 
     monkeypatch.setattr(Glance, "close", close)
     event = Event("claude-code", hook, session="s", prompt="which staging port?")
-    if hook == PROMPT:
-        prompt.run(event, time.perf_counter(), 60.0, written.append)
-    else:
-        session_start.run(event, time.perf_counter(), written.append)
+    _run(event, written)
     assert at_the_end == [(1, 1)]
 
 

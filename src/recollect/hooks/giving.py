@@ -3,21 +3,37 @@
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from recollect.core.errors import StoreError
 from recollect.core.hits import Ref
 from recollect.core.moments import to_micros
+from recollect.core.query import Scope
 from recollect.hooks.clients import Event, give_context, may_drop_context
 from recollect.journal import given
 from recollect.journal.file import Journal
+from recollect.project import project_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from recollect.config import Config
     from recollect.service.inject import Injection
 
     Write = Callable[[dict[str, object]], None]
+
+
+_NOWHERE: Final = "/"
+"""What no project is called: a folder of that name belongs to none."""
+
+
+def scope_of(config: "Config", folder: str) -> Scope:
+    """Give what a hook may look at: the project of a client's folder, and what belongs to none.
+
+    A recall that stands in no project looks at all of them, since somebody asked and can tell them apart. What comes
+    unasked must not mix them: where no project is known, only what holds everywhere is given.
+    """
+    return Scope((config.space,), project_of(config.project, folder) or _NOWHERE)
 
 
 def held_by(journal: Journal, session: str) -> frozenset[str]:

@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
 from recollect.config import read_config
-from recollect.core.query import Query, Scope
+from recollect.core.query import Query
 from recollect.hooks.clients import Event
-from recollect.hooks.giving import give, held_by
+from recollect.hooks.giving import give, held_by, scope_of
 from recollect.journal.file import Journal
-from recollect.project import project_of
 from recollect.service.inject import HURRIED, Injection, inject, read_prompt
 from recollect.stores.sqlite.glance import Glance
 
@@ -40,7 +39,7 @@ def run(event: Event, began: float, seconds: float, write: "Write") -> None:
         return
     query = read_prompt(
         event.prompt,
-        Scope((config.space,), project_of(config.project, event.folder)),
+        scope_of(config, event.folder),
         memories=memories,
         tokens=settings.whole("prompt.tokens"),
         held=held_by(journal, event.session),

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Final, cast
 from recollect.config import read_config
 from recollect.core.errors import StoreError
 from recollect.core.moments import to_micros
-from recollect.core.query import Scope
 from recollect.hooks.clients import Event
-from recollect.hooks.giving import give, held_by
+from recollect.hooks.giving import give, held_by, scope_of
 from recollect.journal import given
 from recollect.journal.file import Journal
-from recollect.project import project_of
 from recollect.service.brief import brief
 from recollect.stores.sqlite.glance import Glance
 
@@ -36,7 +34,7 @@ def run(event: Event, began: float, write: "Write") -> None:
             # It goes on, or another client runs the same hooks for the same session.
             return
     store = Glance(config.store, {}, patience=PATIENCE_SECONDS)
-    scope = Scope((config.space,), project_of(config.project, event.folder))
+    scope = scope_of(config, event.folder)
     found = None
     if store.settings.read(config.space).whole("prompt.memories"):
         found = brief(cast("Store", store), scope, held_by(journal, event.session), datetime.now(UTC))
