@@ -35,6 +35,7 @@ from recollect.bench.datasets import find_folder
 from recollect.hooks.entry import SECONDS
 from recollect.service.extract import Rules, extract_waiting
 from recollect.stores.sqlite.store import SqliteStore
+from recollect.values import replace
 
 ALLOWED: Final = 4.0
 """How many times as long as the bare start the hook may take."""
@@ -80,7 +81,8 @@ def make_environment(home: Path, temporary: Path) -> Environment:
 
 def fill(path: Path, pool: Pool, many: int) -> None:
     store = SqliteStore(str(path))
-    coming = pool.memories("personal", many, seed=1)
+    # Of no project, so that all of them are looked at from wherever the hook stands.
+    coming = (replace(memory, project=None) for memory in pool.memories("personal", many, seed=1))
     while batch := list(islice(coming, BATCH)):
         store.memories.add(batch)
     extract_waiting(store, Rules(), batch=BATCH)

@@ -52,6 +52,15 @@ _BM25: Final = "SUM(q.idf * p.tf * ? / (p.tf + ? + ? * p.length))"
 _PRESENCE: Final = "SUM(q.idf)"
 # The plus keeps SQLite from looking up each memory of the scope under each term, which is slower by far.
 _WITHIN: Final = "AND +p.memory IN (SELECT m.key FROM {memories} AS m WHERE m.space = ? AND {conditions})"
+# What a scope that is a project and no more leaves out: the names before and behind it. What was forgotten has no
+# postings that hold, so only a look into the past would have to ask for it.
+_ELSEWHERE: Final = """
+SELECT m.key FROM memories AS m WHERE m.space = ? AND m.project > '' AND m.project < ?
+UNION ALL
+SELECT m.key FROM memories AS m WHERE m.space = ? AND m.project > ?
+"""
+_COUNT_ELSEWHERE: Final = f"SELECT COUNT(*) FROM ({_ELSEWHERE} LIMIT ?)"
+_NOT_ELSEWHERE: Final = f"AND +p.memory NOT IN ({_ELSEWHERE})"
 # A query of stop words alone: they are in no index, so the newest texts themselves are read.
 _NEWEST: Final = """
 SELECT m.id, m.content FROM {memories} AS m
@@ -98,7 +107,7 @@ class SqliteWords:
     def best(
         self, space: SpaceWords, weights: Mapping[str, float], scope: Scope, *, bm25: bool, least: float, most: int
     ) -> list[Found]:
-        within, narrowing = _within(scope, space.key)
+        within, narrowing = self._within(scope, space)
         sql = _BEST.format(
             terms=", ".join(["(?, ?)"] * len(weights)), score=_BM25 if bm25 else _PRESENCE, within=within
         )
@@ -107,6 +116,24 @@ class SqliteWords:
         parameters += [space.key, space.moment, space.moment, *narrowing, least, most]
         rows = self._connection.execute(sql, parameters)
         return [(from_blob(identity), points, matched) for identity, points, matched in rows]
+
+    def _within(self, scope: Scope, space: SpaceWords) -> tuple[str, list[Any]]:
+        """Give the condition that a posting lies in the scope, and its parameters.
+
+        To list all memories of a scope takes longer than to search them, so of a project that holds most of its space
+        the others are listed.
+        """
+        if not scope.narrows:
+            return "", []
+        if scope == Scope(scope.spaces, scope.project):
+            elsewhere = [space.key, scope.project, space.key, scope.project]
+            half = space.statistics.memories // 2
+            (others,) = self._connection.execute(_COUNT_ELSEWHERE, [*elsewhere, half]).fetchone()
+            if others < half:
+                return _NOT_ELSEWHERE, elsewhere
+        memories, times = believed(scope.as_of)
+        conditions, parameters = narrow(scope)
+        return _WITHIN.format(memories=memories, conditions=conditions), [*times, space.key, *parameters]
 
     def newest(self, space: SpaceWords, scope: Scope, most: int) -> Iterable[tuple[str, str]]:
         conditions, narrowing = narrow(scope)
@@ -140,11 +167,3 @@ class TermCounts:
                 )
                 self._last = (asked, dict.fromkeys(terms, 0) | dict(rows.fetchall()))
             return self._last[1]
-
-
-def _within(scope: Scope, space: int) -> tuple[str, list[Any]]:
-    if not scope.narrows:
-        return "", []
-    memories, times = believed(scope.as_of)
-    conditions, parameters = narrow(scope)
-    return _WITHIN.format(memories=memories, conditions=conditions), [*times, space, *parameters]
