@@ -14,6 +14,7 @@ from recollect.hooks import prompt
 from recollect.hooks.clients import PROMPT, Event
 from recollect.journal import given
 from recollect.resident.listen import Resident
+from recollect.wiring import open_file
 
 PORT = make_memory(1, "The staging database is Postgres 16 on port 5433.")
 SECONDS = 60.0
@@ -40,7 +41,7 @@ def test_what_is_given_is_noted(home: Home) -> None:
     assert (usage.prompts, usage.silent, usage.given) == (1, 0, 1)
     assert usage.tokens > 0
     assert usage.median_ms > 0
-    assert given.held(home.journal, "s") == {PORT.id}
+    assert given.held(home.journal, "s").keys() == {PORT.id}
 
 
 @pytest.mark.parametrize("text", ["Write a limerick about a lonely whale.", "go on", ""])
@@ -56,8 +57,19 @@ def test_a_client_that_takes_nothing_was_given_nothing(home: Home) -> None:
     """What could not be shown may be shown later, by a client that can."""
     home.keep(PORT)
     assert _run(client="zed") == ""
-    assert given.held(home.journal, "s") == frozenset()
+    assert given.held(home.journal, "s").keys() == frozenset()
     assert PORT.content in _run()
+
+
+def test_what_was_changed_since_is_given_again(home: Home) -> None:
+    """A session that has the old text in sight is told the new one, once."""
+    home.keep(PORT)
+    assert "5433" in _run()
+    assert _run() == ""
+    with open_file(home.config.store) as memory:
+        memory.edit(PORT.id, content="The staging database is Postgres 17 on port 6543.")
+    assert "6543" in _run()
+    assert _run() == ""
 
 
 def test_a_session_without_a_name_is_given_it_each_time(home: Home) -> None:

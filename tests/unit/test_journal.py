@@ -35,10 +35,10 @@ def test_a_session_holds_what_it_was_given(journal: Journal) -> None:
     """Each session knows its own, until it is released."""
     _note(journal, "a", 1, 2)
     _note(journal, "b", 3)
-    assert given.held(journal, "a") == {ref_of(1).id, ref_of(2).id}
+    assert given.held(journal, "a").keys() == {ref_of(1).id, ref_of(2).id}
     given.release(journal, "a")
-    assert given.held(journal, "a") == frozenset()
-    assert given.held(journal, "b") == {ref_of(3).id}
+    assert given.held(journal, "a").keys() == frozenset()
+    assert given.held(journal, "b").keys() == {ref_of(3).id}
     assert given.given_to(journal, "a") == [ref_of(1), ref_of(2)]
 
 
@@ -47,7 +47,7 @@ def test_what_was_released_may_be_given_again(journal: Journal) -> None:
     _note(journal, "a", 1)
     given.release(journal, "a")
     _note(journal, "a", 1, at=2 * HOUR)
-    assert given.held(journal, "a") == {ref_of(1).id}
+    assert given.held(journal, "a").keys() == {ref_of(1).id}
     assert given.tally(journal, 0).given == 2
 
 

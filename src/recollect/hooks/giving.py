@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from recollect.config import Config
     from recollect.service.inject import Injection
+    from recollect.stores.sqlite.glance import Glance
 
     Write = Callable[[dict[str, object]], None]
 
@@ -36,15 +37,20 @@ def scope_of(config: "Config", folder: str) -> Scope:
     return Scope((config.space,), project_of(config.project, folder) or _NOWHERE)
 
 
-def held_by(journal: Journal, session: str) -> frozenset[str]:
-    """Give what a session has in sight; of one without a name nobody knows, and no other's is taken for its own."""
+def held_by(journal: Journal, session: str, store: "Glance", space: str) -> frozenset[str]:
+    """Give what a session has in sight as it is; what was changed since, in another session say, it has not.
+
+    Of a session without a name nobody knows, and no other's is taken for its own.
+    """
     if not session:
         return frozenset()
     try:
-        return given.held(journal, session)
+        held = given.held(journal, session)
     except StoreError:
         # Better to say a thing twice than to be silent because of a damaged journal.
         return frozenset()
+    now = store.memories.get([Ref(space, identity) for identity in held]) if held else {}
+    return frozenset(held) - {ref.id for ref, each in now.items() if to_micros(each.updated_at) > held[ref.id]}
 
 
 def give(found: "Injection | None", event: Event, journal: Journal, began: float, write: "Write") -> None:

@@ -42,7 +42,7 @@ def run(event: Event, began: float, seconds: float, write: "Write") -> None:
         scope_of(config, event.folder),
         memories=memories,
         tokens=settings.whole("prompt.tokens"),
-        held=held_by(journal, event.session),
+        held=held_by(journal, event.session, store, config.space),
     )
     found: Injection | None = None
     if query is not None:

@@ -37,6 +37,7 @@ def run(event: Event, began: float, write: "Write") -> None:
     scope = scope_of(config, event.folder)
     found = None
     if store.settings.read(config.space).whole("prompt.memories"):
-        found = brief(cast("Store", store), scope, held_by(journal, event.session), datetime.now(UTC))
+        held = held_by(journal, event.session, store, config.space)
+        found = brief(cast("Store", store), scope, held, datetime.now(UTC))
     give(found, event, journal, began, write)
     store.close()

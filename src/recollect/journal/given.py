@@ -13,7 +13,7 @@ FRESH_HOURS: Final = 24
 """Within which the use of a memory is put down to its having been given."""
 _HOUR: Final = 3_600_000_000
 
-_HELD: Final = "SELECT memory FROM given WHERE session = ? AND held"
+_HELD: Final = "SELECT memory, MAX(at) FROM given WHERE session = ? AND held GROUP BY memory"
 _NOTE: Final = "INSERT INTO injections (session, hook, at, memories, tokens, milliseconds) VALUES (?, ?, ?, ?, ?, ?)"
 _GIVE: Final = "INSERT OR IGNORE INTO given (session, space, memory, at, held) VALUES (?, ?, ?, ?, ?)"
 _RELEASE: Final = "UPDATE given SET held = 0 WHERE session = ? AND held"
@@ -54,10 +54,10 @@ class Usage:
     """The time that one prompt in a hundred took longer than."""
 
 
-def held(journal: Journal, session: str) -> frozenset[str]:
-    """Give the ids of what a session was given and still has in sight."""
+def held(journal: Journal, session: str) -> dict[str, int]:
+    """Give the ids of what a session was given and still has in sight, and when it was last given each."""
     with journal.read() as connection:
-        return frozenset(memory for (memory,) in connection.execute(_HELD, (session,)))
+        return dict(connection.execute(_HELD, (session,)).fetchall())
 
 
 def note(
