@@ -7,7 +7,7 @@ import socket
 import stat
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -128,6 +128,31 @@ def test_of_two_one_listens_and_the_other_takes_over(path: str) -> None:
             wait_until(lambda: bool(first.asked))
             wait_until(lambda: is_listened_at(path))
             assert _ask(path).search(QUERY, 50, 5)
+
+
+def test_one_whose_socket_is_gone_listens_anew(path: str) -> None:
+    """A folder that was cleaned up, or put back from a backup, does not end it."""
+    with _resident(path, KnownLeg()):
+        wait_until(lambda: is_listened_at(path))
+        os.unlink(path)
+        wait_until(lambda: is_listened_at(path))
+        assert _ask(path).search(QUERY, 50, 60)
+
+
+def test_one_that_ends_leaves_anothers_socket(tmp_path: Path) -> None:
+    """In a folder that was made anew somebody else listens, and goes on doing so."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    path = str(folder / "memory.sock")
+    with ExitStack() as old:
+        old.enter_context(_resident(path, KnownLeg()))
+        wait_until(lambda: is_listened_at(path))
+        folder.rename(tmp_path / "moved")
+        folder.mkdir()
+        with _resident(path, KnownLeg()):
+            wait_until(lambda: is_listened_at(path))
+            old.close()
+            wait_until(lambda: is_listened_at(path))
 
 
 def test_only_its_owner_may_ask(path: str) -> None:

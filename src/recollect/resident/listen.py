@@ -63,12 +63,14 @@ class Resident:
             os.unlink(self._path)
         with _Server(self._path, self._leg) as server:
             os.chmod(self._path, 0o600)
+            ours = _file_at(self._path)
             threading.Thread(target=self._warm, name="warming", daemon=True).start()
             try:
-                while not self._stop.is_set():
+                # A folder may be moved away or made anew meanwhile: where nobody finds this one, it begins again.
+                while not self._stop.is_set() and _file_at(self._path) == ours:
                     server.handle_request()
             finally:
-                with suppress(FileNotFoundError):
+                if _file_at(self._path) == ours:
                     os.unlink(self._path)
 
     def _warm(self) -> None:
@@ -106,6 +108,15 @@ class _Handler(socketserver.StreamRequestHandler):
             answer = to_failure("the question was not understood")
         _log.debug("answered a hook in %.1f ms", (time.monotonic() - began) * 1000)
         self.wfile.write(answer)
+
+
+def _file_at(path: str) -> tuple[int, int] | None:
+    """Tell a file from any other that may be there under the same name."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager
