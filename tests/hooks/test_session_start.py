@@ -64,7 +64,7 @@ def test_what_a_client_may_have_dropped_can_come_with_a_prompt(home: Home) -> No
         written: list[dict[str, object]] = []
         session_start.run(Event("cursor", SESSION_START, session="s"), time.perf_counter(), written.append)
         assert len(written) == expected
-    assert given.held(home.journal, "s") == frozenset()
+    assert given.held(home.journal, "s") == {}
     assert given.given_to(home.journal, "s") == [ref_of(1)]
 
 
