@@ -19,6 +19,11 @@ SECRETS = (
     "PGPASSWORD=letmein",
     'the config has api_key = "' + RANDOM + '"',
     "the PIN is 4711",
+    "the password is: hunter22",
+    "The API key is now: abcd1234efgh",
+    "The root password of the replica is\nS3cret!pass",
+    "The API key is:\n\nabcd1234efgh",
+    "password:\n  hunter22!x",
     "the new password is pa$$w0rd*",
     "passphrase is correct-horse-battery-staple",
     "Use postgres://app:s3cr3t!@db.internal:5432/app for the staging database.",
@@ -47,6 +52,13 @@ SECRETS = (
 )
 
 NO_SECRETS = (
+    "password:\n  secretKeyRef:\n    name: db",
+    "token:\n  expires_in: 3600",
+    "Token:\nUse the header of the gateway.",
+    "The token is\n4096 bits long.",
+    "The private key is\n~/.ssh/id_rsa",
+    "The password is to\nbe changed every 90 days.",
+    "Secret:\n<your-secret>",
     "The fix is in commit 3f786850e387550fdab836ed7e6dc881de23001b, reverted since.",
     "Commit a94a8fe is where the key regression began.",
     "The job 018f6c1e-7b5a-7c3d-9e2f-0a1b2c3d4e5f was stuck for an hour.",

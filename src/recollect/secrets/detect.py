@@ -46,6 +46,7 @@ _DETECTORS: Final = (
 )
 """Module and class. Left out: HexHighEntropyString and IPPublicDetector, which ordinary sentences set off."""
 _ENTROPY: Final = "Base64 High Entropy String"
+_TOLD: Final = "password or key that is said"
 _SHORTEST_RANDOM: Final = 20
 _MOST_SLASHES: Final = 2
 """What has more of them is a path."""
@@ -57,7 +58,7 @@ _RULES: Final = tuple(
     (kind, re.compile(pattern))
     for kind, pattern in (
         ("private key", r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY|AGE-SECRET-KEY-1|PuTTY-User-Key-File-\d"),
-        ("address with a password", r"(?i)\b[a-z][a-z0-9+.-]+://[^\s:/@<{$]*:(?!\*+@|<|\{|\$)[^\s/@]+@"),
+        ("address with a password", r"(?i)\b[a-z][a-z0-9+.-]{1,30}://[^\s:/@<{$]*:(?!\*+@|<|\{|\$)[^\s/@]+@"),
         ("bearer token", r"(?i)\bbearer\s+(?=[\w.~+/-]*\d)[\w.~+/-]{16,}"),
         ("Anthropic key", r"\bsk-ant-[\w-]{16,}"),
         ("OpenAI key", r"\bsk-(?!ant-)(?=[\w-]*\d)[\w-]{20,}"),
@@ -75,10 +76,13 @@ _RULES: Final = tuple(
 )
 _SAID: Final = re.compile(
     rf"(?i)(?<![\w-])(?P<name>{_NAMED})(?:[\"'`\]]{{0,2}}\s*(?P<sign>[:=]>?|=>)\s*|"
-    r"(?: (?:for|of|on|to) [\w.@/-]+(?: [\w.@/-]+){0,3}?)? (?:is|was|are|will be|to|should be) (?:now |just |still )?)"
+    r"(?: (?:for|of|on|to) [\w.@/-]+(?: [\w.@/-]+){0,3}?)? "
+    r"(?:is|was|are|will be|to|should be)(?: now| just| still)?:? )"
     r"(?P<quote>[\"'`\u201c]?)(?P<value>[^\s\"'`\u201d]{4,})(?P<rest>[^\n.;]{0,12})"
 )
 """A secret that is called one, with what is said to be its value."""
+_CARRIED_ON: Final = re.compile(r"(?i)([:=]>?|=>|\b(?:is|was|are|be|to|now))[ \t]*\r?\n\s*")
+"""Where a sentence about a secret may go over into the next line, with the value."""
 _LONG_RANDOM: Final = re.compile(r"(?<![\w/+.@:-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w/])")
 _CALLED_SECRET: Final = re.compile(
     r"(?i)\b(?:passwords?|secrets?|tokens?|credentials?|api[-_ ]?keys?|access[-_ ]?keys?)\b"
@@ -133,9 +137,11 @@ def find_secrets(text: str) -> tuple[str, ...]:
     for kind, pattern in _RULES:
         if pattern.search(text):
             found[kind] = None
+    if any(map(_is_value_alone, _SAID.finditer(_CARRIED_ON.sub(r"\1 ", text)))):
+        found[_TOLD] = None
     for line in text.splitlines():
         if any(map(_is_value, _SAID.finditer(line))) or _names_random(line):
-            found["password or key that is said"] = None
+            found[_TOLD] = None
         for kind, analyse in detectors:
             if any(kind != _ENTROPY or _is_random(value) for value in analyse(line)):
                 found[kind] = None
@@ -171,6 +177,11 @@ def _is_value(said: re.Match[str]) -> bool:
         return re.search(r"\d|[^\w./()\[\],:-]", value) is not None and not value.startswith(("/", "./", "~/", "http"))
     # A plain word is a secret where it stands in quotes or behind a sign, and nothing goes on behind it.
     return bool(said["quote"] or said["sign"]) and not re.match(r"[\"'`\u201d]?\s+\w", said["rest"])
+
+
+def _is_value_alone(said: re.Match[str]) -> bool:
+    """Whether it is a value wherever it stands: a plain word in the next line begins something else."""
+    return _is_value(said) and _WORD.fullmatch(said["value"].rstrip(".,;:!?)]}")) is None
 
 
 def _names_random(line: str) -> bool:
