@@ -153,6 +153,27 @@ def test_secrets_and_sensitive_memories_are_not_sent(session: Session, provider:
         assert kept not in provider.received
 
 
+def test_only_what_is_sent_is_looked_through(
+    session: Session, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long conversation is not searched for secrets where the model does not get to read it."""
+    from recollect.secrets import detect
+
+    searched: list[str] = []
+
+    def find_none(text: str) -> tuple[str, ...]:
+        searched.append(text)
+        return ()
+
+    monkeypatch.setattr(detect, "find_secrets", find_none)
+    session.allow(10, 100_000)
+    session.say(*["An hour of talk. " * 100] * 100, SAID)
+    provider.answer_next(answer())
+    session.stop()
+    assert SAID in searched
+    assert sum(map(len, searched)) <= 16_000
+
+
 def test_the_budget_is_the_extractors(session: Session, provider: Provider) -> None:
     """A call takes from the very budget that reading concepts has, and is settled by what the server says."""
     session.allow(1, 100_000)

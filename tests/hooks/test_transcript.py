@@ -177,3 +177,12 @@ def test_of_a_very_long_file_the_end_is_read(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(transcript, "MOST_BYTES", 100)
     path = write(tmp_path / "s.jsonl", [CLAUDE[1]] * 50)
     assert said(read_transcript(path).turns) == [("user", "one")]
+
+
+def test_of_much_that_was_said_the_last_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hook has no time for more text than it can learn from: what was said last counts, and the rest is behind it."""
+    monkeypatch.setattr(transcript, "MOST_TEXT", 8)
+    path = write(tmp_path / "s.jsonl", [CLAUDE[1]] * 50)
+    reading = read_transcript(path)
+    assert said(reading.turns) == [("user", "one")] * 2
+    assert reading.position == Path(path).stat().st_size

@@ -1,5 +1,7 @@
 """Which sentences are meant to last, and which are not."""
 
+import time
+
 import pytest
 
 from recollect.core.learning import Turn, learn_from_turns
@@ -175,3 +177,12 @@ def test_a_list_of_things_to_remember() -> None:
     items = "- Dates are in UTC everywhere.\n- Money is in cents."
     text = f"Please remember the following:\n\n{items}\n\n- Fix the cart page now."
     assert learn(text) == ["Dates are in UTC everywhere.", "Money is in cents."]
+
+
+@pytest.mark.parametrize("line", ["std::vector<int> values = parse<Record>(input);", "<li>an item<br>", " "])
+def test_a_long_paste_takes_no_time(line: str) -> None:
+    """What looks like tags that never end, hundreds of kilobytes of it, is read once and not once a tag."""
+    began = time.process_time()
+    assert learn(f"Never deploy on Fridays.\n\n{line * (300_000 // len(line))}") == ["Never deploy on Fridays."]
+    assert learn(line * 7000) == []
+    assert time.process_time() - began < 5

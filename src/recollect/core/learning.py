@@ -40,6 +40,10 @@ class Candidate:
     """The paragraph that it stood in: a secret there is one too many."""
 
 
+MOST_FOR_MODEL: Final = 16_000
+"""Characters of a conversation that a model is given: what was said last."""
+
+
 class Learner(Protocol):
     """A language model that may read a conversation, within its budget."""
 
@@ -77,6 +81,25 @@ def learn_from_turns(turns: Sequence[Turn]) -> list[Candidate]:
     return list(found.values())
 
 
+def last_turns(turns: Sequence[Turn], most: int) -> list[Turn]:
+    """Give what was said last, in so many characters at most, without what was injected."""
+    said: list[Turn] = []
+    for turn in reversed(turns):
+        text = "" if turn.role == "injected" else without_injected(turn.text).strip()
+        most -= len(text)
+        if most < 0:
+            break
+        if text:
+            said.append(Turn(turn.role, text))
+    return said[::-1]
+
+
+def is_not_to_be_kept(turn: Turn) -> bool:
+    """Whether somebody says of what they say that it is not to be kept, or not meant."""
+    own = without_injected(turn.text)
+    return turn.role == "user" and (phrases.PRIVATE.search(own) or phrases.JOKING.search(own)) is not None
+
+
 def _injected(turn: Turn) -> list[str]:
     return [turn.text] if turn.role == "injected" else injected_in(turn.text)
 
@@ -87,8 +110,7 @@ def _repeats(candidate: Candidate, injected: Sequence[Statement]) -> bool:
 
 
 def _learn(turn: Turn, before: Role | None) -> Iterator[Candidate]:
-    own = without_injected(turn.text)
-    if turn.role == "user" and (phrases.PRIVATE.search(own) or phrases.JOKING.search(own)):
+    if is_not_to_be_kept(turn):
         return
     listing = False
     for paragraph in read_prose(turn.text):

@@ -71,7 +71,7 @@ def read_prose(text: str) -> list[Paragraph]:
     own = _FENCED.sub("\n\n", without_injected(text))
     blocks = [block for block in _BLANK_LINES.split(own) if block.strip()]
     if len(own) > LONGEST_TURN:
-        blocks = [block for block in (blocks[0], blocks[-1]) if len(block) <= LONGEST_TURN]
+        blocks = [block for block in (*blocks[:1], *blocks[1:][-1:]) if len(block) <= LONGEST_TURN]
     paragraphs: list[Paragraph] = []
     for block in blocks:
         sentences: list[Sentence] = []

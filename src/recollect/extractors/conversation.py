@@ -9,14 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from recollect.core.fitness import is_fit
-from recollect.core.learning import Candidate, Turn
+from recollect.core.learning import MOST_FOR_MODEL, Candidate, Turn, last_turns
 from recollect.core.memory import CATEGORIES
-from recollect.core.prose import without_injected
 from recollect.core.supported import is_supported
 
 MOST_CANDIDATES: Final = 8
-MOST_CHARACTERS: Final = 16_000
-"""Of a conversation: what was said last."""
 TOKENS: Final = 800
 """Of the answer: eight sentences, and what stands around them."""
 _IMPORTANCE: Final = 0.5
@@ -41,17 +38,8 @@ Categories are facts, preferences, decisions, projects and people.\
 
 def word_turns(turns: Sequence[Turn]) -> str:
     """Give the last turns as data, without what was injected into them."""
-    said: list[dict[str, str]] = []
-    left = MOST_CHARACTERS
-    for turn in reversed(turns):
-        text = without_injected(turn.text).strip()
-        if not text or turn.role == "injected":
-            continue
-        if len(text) > left:
-            break
-        left -= len(text)
-        said.append({"role": turn.role, "text": text})
-    return json.dumps({"turns": said[::-1]}, ensure_ascii=False)
+    said = [{"role": turn.role, "text": turn.text} for turn in last_turns(turns, MOST_FOR_MODEL)]
+    return json.dumps({"turns": said}, ensure_ascii=False)
 
 
 def read_candidates(content: str, turns: Sequence[Turn]) -> list[Candidate]:

@@ -25,6 +25,9 @@ LONGEST_LINE: Final = 4 << 20
 """Bytes of a line that is read. Longer ones hold what a tool gave back, or a picture."""
 MOST_BYTES: Final = 64 << 20
 """Bytes read at once: of a long transcript that was never read before, its end."""
+MOST_TEXT: Final = 1 << 19
+"""Characters that were said of which anything is learned at once: the last. The rules read a million in a second, and
+a hook that never came to its end would read the same again after every answer."""
 
 _QUERY: Final = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 _SPEAKER: Final = re.compile(r"(?m)^(user|assistant):[ \t]*$")
@@ -44,6 +47,20 @@ class Reading:
 
 def read_transcript(path: str, position: int = 0) -> Reading:
     """Read what is new; a file that became shorter is another one, and is read from its start."""
+    reading = _read(path, position)
+    return Reading(_last(reading.turns), reading.position)
+
+
+def _last(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    left = MOST_TEXT
+    for place in range(len(turns) - 1, -1, -1):
+        left -= len(turns[place].text)
+        if left < 0:
+            return turns[place + 1 :]
+    return turns
+
+
+def _read(path: str, position: int) -> Reading:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         position = position if 0 <= position <= size else 0

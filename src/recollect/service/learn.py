@@ -9,7 +9,14 @@ from typing import Final
 
 from recollect.core.errors import ExtractorError
 from recollect.core.hits import Ref
-from recollect.core.learning import Candidate, Learner, Turn, learn_from_turns
+from recollect.core.learning import (
+    MOST_FOR_MODEL,
+    Candidate,
+    Learner,
+    Turn,
+    last_turns,
+    learn_from_turns,
+)
 from recollect.core.memory import Memory
 from recollect.core.prose import split_sentences
 from recollect.core.review import Pending, Queue
@@ -113,7 +120,8 @@ def _pending(memory: Recollect, candidate: Candidate, session: str | None, repla
 
 def _by_model(memory: Recollect, learner: Learner, turns: Sequence[Turn], find_secrets: FindSecrets) -> list[Candidate]:
     """Have a model read what may leave; one that may not or cannot answer has learned nothing."""
-    may_leave = [turn for turn in turns if turn.role != "injected" and not _is_private(memory, turn, find_secrets)]
+    # What it is not given anyway needs no looking through, which takes its time.
+    may_leave = [turn for turn in last_turns(turns, MOST_FOR_MODEL) if not _is_private(memory, turn, find_secrets)]
     if not any(turn.role == "user" for turn in may_leave):
         return []
     try:
