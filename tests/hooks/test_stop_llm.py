@@ -153,6 +153,15 @@ def test_secrets_and_sensitive_memories_are_not_sent(session: Session, provider:
         assert kept not in provider.received
 
 
+def test_what_is_not_to_be_kept_is_not_sent(session: Session, provider: Provider) -> None:
+    """A turn that is off the record leaves as little as it is learned."""
+    session.allow(10, 100_000)
+    session.say("Off the record: the Berlin office closes in March.", SAID)
+    provider.answer_next(answer("The Berlin office closes in March."))
+    assert session.stop() == []
+    assert b"Berlin" not in provider.received
+
+
 def test_only_what_is_sent_is_looked_through(
     session: Session, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

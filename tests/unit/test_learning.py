@@ -149,9 +149,29 @@ def test_a_block_without_an_end_hides_the_rest() -> None:
 def test_a_turn_that_is_not_to_be_kept() -> None:
     """A turn that says so teaches nothing."""
     asked = "Never deploy on Fridays."
-    for refused in ("Don't remember this.", "no need to save that", "This is off the record.", "lol"):
+    for refused in (
+        "Don't remember this.",
+        "no need to save that",
+        "This is off the record.",
+        "lol",
+        "Please don't add this to memory.",
+        "Don't put that into your memory, please.",
+        "Do not record this.",
+        "Don't learn from this.",
+        "Keep this between us.",
+        "This is strictly confidential!",
+        "Nothing of this should be remembered.",
+        "Please forget what I just said.",
+    ):
         assert learn(f"{asked} {refused}") == []
-    assert learn(f"{asked} I always forget to write that down.") == [asked]
+        assert learn(f"{refused} {asked}") == []
+    for harmless in (
+        "I always forget to write that down.",
+        "Don't forget it.",
+        "Don't put this in a class.",
+        "Confidential data is sent by courier.",
+    ):
+        assert learn(f"{asked} {harmless}")[0] == asked
 
 
 def test_pasted_text_teaches_nothing() -> None:
@@ -166,6 +186,13 @@ def test_pasted_text_teaches_nothing() -> None:
         f'"""\n{asked}\n"""',
         f"Jonas wrote in the channel:\n\n{asked}",
         f"The docs say this:\n{asked}",
+        f"The linter complains: {asked}",
+        f"Somebody on the list recommends this: {asked}",
+        f"Translate to German: {asked}",
+        f"Please rewrite this sentence: {asked}",
+        f"Can you fix the grammar: {asked}",
+        f"Summarize:\n\n{asked}",
+        f"Change the heading to: {asked}",
         "x" * 3000 + f"\n\n{asked}\n\n" + "y" * 4000,
     ):
         assert learn(pasted) == []

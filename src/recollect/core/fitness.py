@@ -20,8 +20,8 @@ _ENOUGH_TO_REFER: Final = 8
 
 _ASIDES: Final = r"(?:(?:and|but|so|ok|well|hm+),? )?"
 OTHERWISE: Final = re.compile(
-    rf"^{_ASIDES}(?:imagine|suppose|assume|assuming|let's say|what if|if|would|could|should|shall|do|does|did|is|are|"
-    r"was|were|can|may|might|maybe|perhaps|why|what|when|who|where|which|how|unless)\b"
+    rf"^{_ASIDES}(?:imagine|suppose|assume|assuming|pretend|let's (?:say|pretend)|what if|if|would|could|"
+    r"should|shall|do|does|did|is|are|was|were|can|may|might|maybe|perhaps|why|what|when|who|where|which|how|unless)\b"
     r"(?!.*\b(?:remember|note) that\b(?!.*\?$))",
     re.IGNORECASE,
 )

@@ -15,10 +15,18 @@ def _one_of(*words: str) -> str:
     return f"(?:{'|'.join(words)})"
 
 
+_THIS: Final = r"(?:this|that|it|any of (?:this|that|it)|what i (?:just )?(?:say|said|tell|told))"
 PRIVATE: Final = re.compile(
-    r"\b(?:(?:do not|don't|no need to|never|please not) (?:\w+ ){0,2}?"
+    r"\b(?:(?:do not|don't|no need to|never|please not|must not|mustn't|should not|shouldn't) (?:\w+ ){0,2}?(?:"
     r"(?:remember|memori[sz]e|note|save|store|keep a note|write (?:this|that|it) down)\b(?! to\b)"
-    r"|off the record|forget (?:that|this|it) again)",
+    rf"|(?:record|learn|learn from|retain|keep) {_THIS}\b(?! \w+ing\b)"
+    rf"|(?:add|put|commit|write) (?:{_THIS} )?(?:down )?(?:in|into|to) (?:\w+ )?(?:memory|memories|recollect)\b)"
+    r"|(?:this|that|it|nothing|none)\b[^.?!]{0,30}? (?:must|should|may|need|is|are)(?: not|n't)?(?: to)? be "
+    r"(?:remembered|memori[sz]ed|learned|recorded)\b"
+    r"|this (?:is|stays|remains) (?!an? )(?:\w+ )?(?:confidential|private|secret|between us)\b"
+    rf"|keep {_THIS} (?:\w+ )?(?:confidential|private|secret|between us|between you and me|to yourself)\b"
+    r"|(?:just|strictly) between (?:us|you and me)\b"
+    rf"|off the record|(?<!n't )(?<!not )(?<!never )forget (?:about )?{_THIS}(?: again\b|[.!]|$))",
     re.IGNORECASE,
 )
 """Somewhere in a turn: that it is not to be kept."""

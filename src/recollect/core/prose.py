@@ -36,8 +36,15 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+")
 _ATTRIBUTED: Final = re.compile(
     r"(?i)\b(?:wrote|writes|posted|quoting|pasted|pasting|(?:he|she|they|\w+) (?:said|says)|"
     r"(?:message|e-?mail|mail|ticket|comment|review|feedback|answer|response|output|log|error|readme|docs?|documentation|"
-    r"changelog|release notes|article|blog|spec|issue|thread|channel)\b[^.?!\n]*(?:says?|said|reads|:))"
+    r"changelog|release notes|article|blog|spec|issue|thread|channel)\b[^.?!\n]*(?:says?|said|reads|:)|"
+    r"\w+ (?:suggest|recommend|complain|advise|warn|claim|insist)(?:e?s|e?d)\b[^.?!\n]*:)"
 )
+_TO_WORK_ON: Final = re.compile(
+    r"(?i)^(?:(?:please|now|and|then|can you|could you),? )*(?:(?:translate|rewrite|rephrase|reword|paraphrase|"
+    r"proofread|summari[sz]e|shorten|polish|(?:fix|check|correct) (?:the|my) (?:grammar|spelling|wording|english))\b"
+    r"[^.?!\n]*|(?:change|set|replace|rename) [^.?!\n]*(?:to|with|by)):"
+)
+"""Hands over a text for the agent to do something with: what it says is not said to the agent."""
 _ABBREVIATION: Final = re.compile(
     r"(?i)(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|fig|sec|dr|mr|ms|st)|\b[A-Z])\.$"
 )
@@ -76,7 +83,7 @@ def read_prose(text: str) -> list[Paragraph]:
     for block in blocks:
         sentences: list[Sentence] = []
         for sentence in _sentences(block):
-            if _ATTRIBUTED.search(sentence.text):
+            if _ATTRIBUTED.search(sentence.text) or _TO_WORK_ON.match(sentence.text):
                 # Whose words the rest is cannot be told.
                 return [*paragraphs, tuple(sentences)] if sentences else paragraphs
             sentences.append(sentence)

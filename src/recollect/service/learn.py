@@ -14,6 +14,7 @@ from recollect.core.learning import (
     Candidate,
     Learner,
     Turn,
+    is_not_to_be_kept,
     last_turns,
     learn_from_turns,
 )
@@ -131,8 +132,8 @@ def _by_model(memory: Recollect, learner: Learner, turns: Sequence[Turn], find_s
 
 
 def _is_private(memory: Recollect, turn: Turn, find_secrets: FindSecrets) -> bool:
-    """Whether a turn holds a secret, or repeats what a sensitive memory says."""
-    if find_secrets(turn.text):
+    """Whether a turn is not to be kept, holds a secret, or repeats what a sensitive memory says."""
+    if is_not_to_be_kept(turn) or find_secrets(turn.text):
         return True
     return any(adds_nothing(read_statement(each.content), _said(turn)) for each in _sensitive_near(memory, turn))
 
