@@ -65,3 +65,11 @@ def test_without_a_terminal_it_says_what_to_do(cli: CommandLine) -> None:
     """A pipe is told of the options."""
     assert "--dry-run" in cli.run("tidy", code=2).stderr
     assert "--dry-run" in cli.run("tidy", "--json", code=2).stderr
+
+
+def test_what_is_superseded_is_nothing_to_go_back_to(cli: CommandLine) -> None:
+    """What was said again does not go for an old memory that is superseded, nor is that put above its successor."""
+    cli.say("tidy", "--yes")
+    again = cli.data("remember", OLD.rstrip("."))["id"]
+    (proposal,) = cli.data("tidy", "--dry-run")["proposals"]
+    assert (proposal["drop"]["content"], proposal["keep"]["id"]) == (NEW, again)

@@ -58,6 +58,24 @@ def test_what_no_recall_brings_together_is_left_alone() -> None:
     assert proposed(make_memory(1, text.format(1)), make_memory(2, text.format(2), project="a")) != []
 
 
+def test_nobody_misses_what_goes() -> None:
+    """What holds in every project does not go for what one project knows, nor what is pinned for what is not."""
+    text = "Answers are written in British English."
+    assert proposed(make_memory(1, text), make_memory(2, text, project="a")) == [("duplicate", 2, 1)]
+    assert proposed(make_memory(1, text, project="a"), make_memory(2, text)) == [("duplicate", 1, 2)]
+    assert proposed(make_memory(1, text, tags=("pinned",)), make_memory(2, text)) == [("duplicate", 2, 1)]
+    pinned = make_memory(1, text, project="a", tags=("pinned",))
+    assert proposed(pinned, make_memory(2, text)) == []
+    assert proposed(pinned, make_memory(2, text, project="a", tags=("pinned",))) == [("duplicate", 1, 2)]
+
+
+def test_what_says_the_same_as_what_is_contradicted_stays_with_it() -> None:
+    """A memory is not said to say the same as what contradicts its twin."""
+    ports = [make_memory(number, f"The staging database listens on port {port}.") for number, port in ((1, 1), (2, 1))]
+    newest = make_memory(3, "The staging database listens on port 2.")
+    assert proposed(*ports, newest) == [("duplicate", 1, 2), ("contradiction", 2, 3)]
+
+
 def test_a_memory_is_dropped_once() -> None:
     """Of many that say the same all but one go, and nothing is kept for what goes itself."""
     many = [make_memory(number, "Deploys run on Tuesdays at ten.") for number in range(1, 6)]

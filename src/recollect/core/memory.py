@@ -14,6 +14,9 @@ from recollect.values import value
 CATEGORIES: Final = ("facts", "preferences", "decisions", "projects", "people")
 """The categories everyone has; a user may add any other."""
 
+PINNED: Final = "pinned"
+"""The tag of what every session should know, given whole."""
+
 DEFAULT_LENGTH_LIMIT: Final = 1400
 LABEL_LIMIT: Final = 200
 """Longest category, tag, keyword or space, in characters."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from recollect.core.memory import Memory
+from recollect.core.memory import PINNED, Memory
 from recollect.core.statements import SAME, Statement, contradicts, read_statement, says_same
 from recollect.values import replace, value
 
@@ -58,6 +58,8 @@ def propose(memories: Sequence[Memory], now: datetime, given: Collection[str] | 
     found: dict[str, Proposal] = {}
     for one, other, same in _pairs([each for each in memories if not each.content.rstrip().endswith("?")]):
         proposal = _of_two(one, other, same=same)
+        if proposal is None:
+            continue
         if proposal.drop.id not in found and (proposal.keep is None or proposal.keep.id not in found):
             found[proposal.drop.id] = proposal
     found = {identity: replace(each, keep=_last(found, each.keep)) for identity, each in found.items()}
@@ -70,19 +72,26 @@ def propose(memories: Sequence[Memory], now: datetime, given: Collection[str] | 
 
 
 def _last(found: Mapping[str, Proposal], keep: Memory | None) -> Memory | None:
-    """Give what is left in the end where what is to be kept is to be dropped itself, for something else."""
-    while keep is not None and keep.id in found:
+    """Give what is left in the end where what is to be kept is to be forgotten itself, for what says the same."""
+    while keep is not None and keep.id in found and found[keep.id].kind == "duplicate":
         keep = found[keep.id].keep
     return keep
 
 
-def _of_two(one: Memory, other: Memory, *, same: bool) -> Proposal:
+def _of_two(one: Memory, other: Memory, *, same: bool) -> Proposal | None:
     older, newer = sorted((one, other), key=lambda each: (each.updated_at, each.id))
     if not same:
         return Proposal("contradiction", older, "a newer one says something else", newer)
     # Of two that say the same, what is longer says more.
-    keep = newer if len(newer.content) >= len(older.content) else older
-    return Proposal("duplicate", older if keep is newer else newer, "another one says the same", keep)
+    keep, drop = (newer, older) if len(newer.content) >= len(older.content) else (older, newer)
+    if not _stands_for(keep, drop):
+        keep, drop = drop, keep
+    return Proposal("duplicate", drop, "another one says the same", keep) if _stands_for(keep, drop) else None
+
+
+def _stands_for(keep: Memory, drop: Memory) -> bool:
+    """Whether nobody misses one that goes: what stays is known in every project that it was, and pinned if it was."""
+    return keep.project in {None, drop.project} and (PINNED in keep.tags or PINNED not in drop.tags)
 
 
 def _pairs(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, bool]]:

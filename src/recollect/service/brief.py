@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.core.hits import Ref
 from recollect.core.injection import frame_tokens, word_heading, word_memory, wrap
 from recollect.core.links import newest_of
+from recollect.core.memory import PINNED
 from recollect.core.pack import count_tokens
 from recollect.core.query import Query, Scope
 from recollect.service.inject import Injection
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from recollect.core.memory import Link, Memory
     from recollect.core.ports import Store
 
-PINNED: Final = "pinned"
-"""The tag of what every session should know, given whole."""
 DECISIONS: Final = "decisions"
 QUESTIONS: Final = "questions"
 """The category of what is not settled; one that is resolved by another memory no longer is."""

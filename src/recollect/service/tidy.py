@@ -1,19 +1,26 @@
 """Proposals to tidy a store up, and what becomes of one that its owner agrees to. Every deed can be taken back."""
 
 from collections.abc import Callable, Collection
+from typing import Final
 
+from recollect.core.hits import Ref
+from recollect.core.links import newest_of
 from recollect.core.query import LARGEST_PAGE, Scope
 from recollect.core.tidying import Proposal, propose
 from recollect.service.recollect import Recollect
 
+_AT_ONCE: Final = 1000
+"""Memories whose links are looked up at once."""
+
 
 def propose_tidying(memory: Recollect, scope: Scope, given: Collection[str] | None = None) -> list[Proposal]:
-    """Give what might be tidied up in a scope; nothing sensitive, and nothing that was superseded already."""
-    memories = [each for each in memory.page(scope, LARGEST_PAGE) if not each.sensitive]
-    proposals = propose(memories, memory.clock(), given)
-    touched = [each for proposal in proposals for each in (proposal.drop, proposal.keep) if each is not None]
-    superseded = {link.target for link in memory.links(touched) if link.kind == "supersedes"} if touched else set()
-    return [each for each in proposals if each.drop.id not in superseded]
+    """Give what might be tidied up in a scope; nothing sensitive, and nothing that is superseded already."""
+    memories = memory.page(scope, LARGEST_PAGE)
+    present = {Ref(each.space, each.id): each for each in memories}
+    links = (memory.links(memories[place : place + _AT_ONCE]) for place in range(0, len(memories), _AT_ONCE))
+    superseded = newest_of({link for some in links for link in some}, present)
+    current = [each for ref, each in present.items() if not (each.sensitive or ref in superseded)]
+    return propose(current, memory.clock(), given)
 
 
 def follow(memory: Recollect, proposal: Proposal) -> Callable[[], None]:
