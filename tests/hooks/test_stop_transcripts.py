@@ -112,6 +112,18 @@ def test_nothing_is_learned_when_switched_off(tmp_path: Path) -> None:
     assert home.waiting() == []
 
 
+def test_what_holds_again_is_learned(tmp_path: Path) -> None:
+    """Who says what a superseded memory says goes back to it: that waits, and names what it would replace."""
+    home = Home(tmp_path, "01-remember-the-port")
+    (expected,) = EXPECTED["01-remember-the-port"]["learned"]
+    with open_file(home.config.store) as memory:
+        old = memory.remember(expected["content"])
+        new = memory.remember("The staging database listens on port 5432.")
+        memory.link(new.id, "supersedes", old.id)
+    home.stop()
+    assert [(each.content, each.supersedes) for each in home.waiting()] == [(expected["content"], new.id)]
+
+
 def test_what_was_rejected_is_not_learned_again(tmp_path: Path) -> None:
     """Of what was rejected only the digest is left, and that is enough never to ask again."""
     home = Home(tmp_path, "01-remember-the-port")

@@ -22,6 +22,7 @@ from recollect.core.memory import Memory
 from recollect.core.prose import split_sentences
 from recollect.core.review import Pending, Queue
 from recollect.core.statements import Statement, adds_nothing, contradicts, read_statement
+from recollect.service.current import leave_superseded
 from recollect.service.nearest import nearest
 from recollect.service.recollect import Recollect
 from recollect.service.review import keep
@@ -60,7 +61,7 @@ def learn(
     if how == "off":
         return Learned()
     candidates = _by_model(memory, learner, turns, find_secrets) if learner else learn_from_turns(turns)
-    told = [_Known(each) for each in memory.store.memories.get(given).values()] if given else []
+    told = list(memory.store.memories.get(given).values()) if given else []
     waiting = [read_statement(each.content) for each in queue.waiting(memory.space)]
     longest = memory.settings().whole("length-limit")
     pending: list[Pending] = []
@@ -71,7 +72,9 @@ def learn(
             secret += 1
             continue
         statement = read_statement(candidate.content)
-        near = [*told, *map(_Known, nearest(memory, candidate.content))]
+        # Who repeats what is superseded goes back to it: that is not what is known.
+        like = leave_superseded(memory.store, memory.scope(), [*told, *nearest(memory, candidate.content)])
+        near = [_Known(each) for each in like]
         is_known = any(adds_nothing(statement, each.statement) for each in near) or any(
             adds_nothing(statement, each) for each in waiting
         )
