@@ -12,7 +12,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.memory import Memory
 from recollect.core.review import Pending, Queue
 from recollect.service.recollect import Recollect
-from recollect.service.review import Settled, accept, find_replaced, find_similar, merge, reject, supersede
+from recollect.service.review import Settled, accept, find_replaced, find_similar, merge, reject, still_waits, supersede
 
 
 def walk(memory: Recollect, queue: Queue) -> None:
@@ -25,6 +25,9 @@ def walk(memory: Recollect, queue: Queue) -> None:
     done: list[tuple[int, Settled]] = []
     place = 0
     while place < len(waiting):
+        if not still_waits(queue, waiting[place]):
+            place += 1
+            continue
         replaced, similar = _show(paper, memory, waiting[place], f"{place + 1} of {len(waiting)}")
         key = choose_key(paper, _choices(replaced, similar, can_undo=bool(done)))
         if key == QUIT:

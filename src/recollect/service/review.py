@@ -7,7 +7,7 @@ last: until then it waits.
 from collections.abc import Callable
 from typing import Final
 
-from recollect.core.errors import NotFound
+from recollect.core.errors import Conflict, NotFound
 from recollect.core.learning import LEARNED
 from recollect.core.memory import Memory
 from recollect.core.review import Pending, Queue
@@ -44,6 +44,7 @@ def keep(memory: Recollect, pending: Pending, content: str | None = None) -> Mem
 
 
 def accept(memory: Recollect, queue: Queue, pending: Pending, content: str | None = None) -> Settled:
+    _refuse_settled(queue, pending)
     kept = keep(memory, pending, content)
 
     def take_back() -> None:
@@ -64,6 +65,7 @@ def supersede(memory: Recollect, queue: Queue, pending: Pending, old: Memory) ->
 
 def merge(memory: Recollect, queue: Queue, pending: Pending, into: Memory, content: str) -> Settled:
     """Put what was learned into a memory that is there; what that was stays in its history."""
+    _refuse_settled(queue, pending)
     merged = memory.edit(into.id, version=into.version, content=content)
 
     def take_back() -> None:
@@ -76,8 +78,19 @@ def merge(memory: Recollect, queue: Queue, pending: Pending, into: Memory, conte
 
 
 def reject(queue: Queue, pending: Pending) -> Settled:
+    _refuse_settled(queue, pending)
     queue.settle(pending, "rejected")
     return Settled(pending, "rejected", None, lambda: queue.reopen(pending))
+
+
+def still_waits(queue: Queue, pending: Pending) -> bool:
+    """Whether nobody else has settled it, in another terminal."""
+    return any(each.id == pending.id for each in queue.waiting(pending.space))
+
+
+def _refuse_settled(queue: Queue, pending: Pending) -> None:
+    if not still_waits(queue, pending):
+        raise Conflict(f"{pending.short_id} was settled meanwhile, by another review: nothing was changed.")
 
 
 def find_replaced(memory: Recollect, pending: Pending) -> Memory | None:
