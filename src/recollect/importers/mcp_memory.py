@@ -51,7 +51,12 @@ def read(path: str, _locate: Locate) -> Iterator[Found]:
             heading = f"{name} ({kind})" if kind else name
             content = "\n".join([heading, *(f"- {text_of(each)}" for each in said if text_of(each))])
             category = category_of(kind if kind.lower() in _CATEGORIES else "", _CATEGORIES)
-            entities.setdefault(name, Foreign(name, where, content, category, labels_of([kind]), created_at=at))
+            if known := entities.get(name):
+                # Two servers on one file can each have made it: what the second says is said of the same.
+                more = [line for line in content.split("\n")[1:] if line not in known.content.split("\n")]
+                entities[name] = replace(known, content="\n".join([known.content, *more]))
+            else:
+                entities[name] = Foreign(name, where, content, category, labels_of([kind]), created_at=at)
     for name, entity in entities.items():
         yield replace(entity, content="\n".join([entity.content, *lines.pop(name, [])]))
     for name, said in lines.items():
