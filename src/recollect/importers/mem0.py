@@ -16,7 +16,11 @@ _OWNERS: Final = ("user_id", "agent_id", "app_id", "actor_id", "expiration_date"
 
 
 def read(path: str, _locate: Locate) -> Iterator[Found]:
-    for number, record in enumerate(_records(parse_json(read_text(path), path), path), start=1):
+    whole = parse_json(read_text(path), path)
+    records = _records(whole, path)
+    if isinstance(whole, dict) and whole.get("next"):
+        yield Left(path, _page(whole.get("count"), len(records)), wrong=True)
+    for number, record in enumerate(records, start=1):
         where = f"memory {number}"
         if not isinstance(record, dict) or not text_of(record.get("memory")):
             yield Left(where, "It has no text under `memory`.", wrong=True)
@@ -47,6 +51,11 @@ def _read_record(record: Mapping[str, Any], where: str) -> Iterator[Found]:
         yield Left(where, f"Its metadata {', '.join(others)} has no place in a memory.")
     if replacement := text_of(record.get("replaced_by")):
         yield Tie(replacement, "supersedes", identity, where)
+
+
+def _page(count: object, here: int) -> str:
+    many = f"{here} of {count}" if isinstance(count, int) else f"{here}"
+    return f"It is one page, with {many} memories: there is a next one. Import the other pages too."
 
 
 def _records(value: object, path: str) -> list[Any]:
