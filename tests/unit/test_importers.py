@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from making import StandingClock, at, open_recollect
+from recollect.core.errors import Refused
 from recollect.core.foreign import Location
 from recollect.core.memory import Memory
 from recollect.importers.formats import FORMATS, read_source, recognise
@@ -308,6 +309,19 @@ def test_chatgpt_as_it_is_downloaded(memory: Recollect, tmp_path: Path, inside: 
     assert (again.changes, again.unchanged, again.problems) == ([], 4, [])
 
 
+def test_chatgpt_as_a_browser_unpacked_it(memory: Recollect, tmp_path: Path) -> None:
+    """The folder gives what all of its files together give; one without conversations is refused."""
+    import_sample(memory, "chatgpt")
+    with pytest.raises(Refused, match=r"holds no conversations\.json"):
+        import_sample(memory, "chatgpt", tmp_path)
+    for number, chat in enumerate(json.loads((SAMPLES / PATHS["chatgpt"]).read_text())):
+        (tmp_path / f"conversations-{number:03}.json").write_text(json.dumps([chat]))
+    (tmp_path / "user.json").write_text("{}")
+    assert recognise(str(tmp_path)) == "chatgpt"
+    again = import_sample(memory, "chatgpt", tmp_path)
+    assert (again.changes, again.unchanged, again.problems) == ([], 4, [])
+
+
 def test_mem0_knows_what_replaced_what(memory: Recollect) -> None:
     """A memory that mem0 replaced is superseded by its replacement; preferences are preferences."""
     import_sample(memory, "mem0")
@@ -327,6 +341,24 @@ def test_mem0_in_every_shape_it_is_given_in(
     listed = json.loads((SAMPLES / PATHS["mem0"]).read_text())["results"]
     (tmp_path / "other.json").write_text(json.dumps(shape(listed)))
     assert import_sample(memory, "mem0", tmp_path / "other.json").unchanged == 3
+
+
+def test_a_page_of_mem0_is_not_taken_for_all(memory: Recollect, tmp_path: Path) -> None:
+    """Where there is a next page, the rest is missing, and that is said."""
+    page = json.loads((SAMPLES / PATHS["mem0"]).read_text()) | {"count": 250, "next": "https://example.com/?page=2"}
+    (tmp_path / "page.json").write_text(json.dumps(page))
+    outcome = import_sample(memory, "mem0", tmp_path / "page.json")
+    assert outcome.count("added") == 3
+    assert ["3 of 250 memories" in line for line in outcome.problems] == [True]
+
+
+def test_an_entity_that_is_there_twice_keeps_all_that_is_said_of_it(memory: Recollect, tmp_path: Path) -> None:
+    """Two servers on one file leave an entity in it twice: what either says is taken, and the same once."""
+    entity = {"type": "entity", "name": "Anna", "entityType": "person"}
+    lines = [{**entity, "observations": ["likes tea"]}, {**entity, "observations": ["likes tea", "lives in Porto"]}]
+    (tmp_path / "memory.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert import_sample(memory, "mcp-memory", tmp_path / "memory.jsonl").problems == []
+    assert [each.content for each in memories(memory)] == ["Anna (person)\n- likes tea\n- lives in Porto"]
 
 
 def test_basic_memory_notes_keep_tags_kind_and_relations(memory: Recollect) -> None:

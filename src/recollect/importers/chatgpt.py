@@ -1,10 +1,11 @@
-"""A ChatGPT export (the zip, or `conversations.json` out of it): what ChatGPT was told to remember, not the chats.
+"""A ChatGPT export (zip, folder, or `conversations.json` out of it): what ChatGPT was told to remember, not the chats.
 
 There is no list of saved memories in an export. As observed in 2024 to 2026, each one was written by a message to the
 tool `bio`, and the custom instructions stand at the top of a conversation, as `user_editable_context`. Both are kept;
 of the instructions only the latest. A memory that was deleted in ChatGPT since is still in its conversation.
 """
 
+import os
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -97,6 +98,14 @@ def _messages(chat: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _chats(path: str) -> Iterator[Any]:
+    if os.path.isdir(path):
+        # Browsers unpack what they downloaded, and a long history is cut into several files.
+        files = sorted(name for name in os.listdir(path) if _CONVERSATIONS.search(name))
+        if not files:
+            raise Refused(f"{path} holds no conversations.json: it is no export of ChatGPT.")
+        for name in files:
+            yield from _chats(os.path.join(path, name))
+        return
     if not zipfile.is_zipfile(path):
         yield from _list(parse_json(read_text(path), path), path)
         return

@@ -15,7 +15,7 @@ from recollect.importers.tables import columns_of
 FORMATS: Final = {
     "claude-code": "Claude Code's auto memory: ~/.claude/projects, or one memory folder in it",
     "markdown": "CLAUDE.md, AGENTS.md or another Markdown file, by its headings; or a folder that has some",
-    "chatgpt": "a ChatGPT export, as a zip or its conversations.json",
+    "chatgpt": "a ChatGPT export: the zip, its folder, or its conversations.json",
     "mem0": "what mem0's get_all returns, as JSON",
     "basic-memory": "a folder of basic-memory's notes",
     "mcp-memory-service": "mcp-memory-service's JSON export, or its SQLite file",
@@ -63,6 +63,8 @@ def _recognise_folder(path: str) -> str | None:
     names = set(os.listdir(path))
     if "MEMORY.md" in names or "memory" in names or os.path.basename(os.path.abspath(path)) == "projects":
         return "claude-code"
+    if any(re.fullmatch(r"conversations(?:-\d+)?\.json", name) for name in names):
+        return "chatgpt"
     if names & {"CLAUDE.md", "AGENTS.md"}:
         return "markdown"
     first = next(list_markdown(path), None)
