@@ -67,3 +67,10 @@ def test_what_cannot_be_meant(cli: CommandLine, arguments: list[str]) -> None:
     """Neither ids nor a time, both, or no time at all is refused."""
     cli.run("forget", *arguments, code=2)
     assert left(cli) == ALL
+
+
+@pytest.mark.parametrize("since", ["2 hours", "yesterday", "90s", "18:00", ""])
+def test_what_is_no_time_is_told_how_to_be_written(cli: CommandLine, since: str) -> None:
+    """Who writes how long ago it was in another way is shown the way, and nothing is forgotten."""
+    refused = cli.run("forget", "--since", since, "--yes", code=2)
+    assert "30min, 2h, 3d, 2w" in " ".join(refused.stderr.split())

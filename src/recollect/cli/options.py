@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, TypeVar
 import typer
 
 from recollect.config import read_config
-from recollect.core.errors import RecollectError
+from recollect.core.errors import RecollectError, Refused
 from recollect.core.memory import CATEGORIES, LARGEST_PLACE
 from recollect.core.query import SORTS
 from recollect.core.record import parse_time
@@ -140,7 +140,12 @@ def moment_since(text: str, now: datetime) -> datetime:
     """Read since when: a time, or how long ago that was."""
     ago = _AGO.fullmatch(text.strip())
     if ago is None:
-        return parse_time(text.strip().removesuffix(" UTC"))
+        try:
+            return parse_time(text.strip().removesuffix(" UTC"))
+        except Refused:
+            raise typer.BadParameter(
+                f"{text!r:.40} is not a time: write 30min, 2h, 3d, 2w, or a time in UTC like 2026-05-31T18:00."
+            ) from None
     try:
         return now - int(ago[1]) * _UNITS[ago[2].lower()]
     except OverflowError:
