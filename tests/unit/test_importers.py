@@ -309,6 +309,14 @@ def test_chatgpt_as_it_is_downloaded(memory: Recollect, tmp_path: Path, inside: 
     assert (again.changes, again.unchanged, again.problems) == ([], 4, [])
 
 
+@pytest.mark.parametrize("name", ["basic-memory", "claude-code"])
+def test_another_kind_of_file_is_no_note(memory: Recollect, name: str) -> None:
+    """An export in JSON is not cut into thousands of memories because somebody named the wrong format."""
+    with pytest.raises(Refused, match="no Markdown file"):
+        import_sample(memory, name, SAMPLES / PATHS["chatgpt"])
+    assert memories(memory) == []
+
+
 def test_chatgpt_as_a_browser_unpacked_it(memory: Recollect, tmp_path: Path) -> None:
     """The folder gives what all of its files together give; one without conversations is refused."""
     import_sample(memory, "chatgpt")

@@ -12,7 +12,7 @@ from typing import Final
 from recollect.core.errors import Refused
 from recollect.core.foreign import Foreign, Found, Left, Locate, Tie
 from recollect.importers.fields import category_of, labels_of, text_of, time_of
-from recollect.importers.files import changed_at, list_markdown, read_text
+from recollect.importers.files import changed_at, check_markdown, list_markdown, read_text
 from recollect.importers.front_matter import Value, split_front_matter
 
 SOURCE: Final = "basic-memory"
@@ -24,6 +24,7 @@ _LINK: Final = re.compile(r"\[\[([^\[\]|\n]+)")
 
 
 def read(path: str, _locate: Locate) -> Iterator[Found]:
+    check_markdown(path)
     files = list(list_markdown(path)) if os.path.isdir(path) else [path]
     if not files:
         raise Refused(f"{path} holds no Markdown notes: give the folder of a basic-memory project.")

@@ -14,7 +14,7 @@ from recollect.core.errors import Refused
 from recollect.core.foreign import Foreign, Found, Left, Locate, Location, Tie
 from recollect.core.record import read_object
 from recollect.importers.fields import category_of, labels_of, text_of, time_of
-from recollect.importers.files import changed_at, list_markdown, read_text
+from recollect.importers.files import changed_at, check_markdown, list_markdown, read_text
 from recollect.importers.front_matter import Value, split_front_matter
 from recollect.importers.markdown import foreign_sections
 from recollect.importers.sections import cut_sections
@@ -37,6 +37,7 @@ _LINES: Final = 50
 
 def read(path: str, locate: Locate) -> Iterator[Found]:
     """Read a memory folder, the folder of a project around it, or all projects."""
+    check_markdown(path)
     folders = [path] if os.path.isfile(path) else list(_memory_folders(path))
     if not folders:
         raise Refused(f"{path} holds no memory folder: give one, as in ~/.claude/projects/<project>/memory.")

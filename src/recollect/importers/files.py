@@ -46,6 +46,12 @@ def is_sqlite(path: str) -> bool:
     return os.path.isfile(path) and read_bytes(path, len(_SQLITE)) == _SQLITE
 
 
+def check_markdown(path: str) -> None:
+    """Refuse a file of another kind, before all of it is taken for a note."""
+    if os.path.isfile(path) and not path.lower().endswith(MARKDOWN):
+        raise Refused(f"{path} is no Markdown file: `recollect import {path}` says what it looks like.")
+
+
 def list_markdown(folder: str) -> Iterator[str]:
     """Give the Markdown files of a folder and those below it, hidden ones left out, in a fixed order."""
     for here, folders, names in os.walk(folder):
