@@ -52,8 +52,15 @@ def open_recollect(config: Config | None = None) -> Recollect:
     )
 
 
-def open_resident(recollect: Recollect, config: Config) -> "Resident":
-    """Give what answers hooks by meaning, with the model and the vectors that this process has loaded."""
+def open_resident(recollect: Recollect, config: Config) -> "Resident | None":
+    """Give what answers hooks by meaning, with the model and the vectors that this process has loaded.
+
+    Where there are no such sockets (Windows) there is none, and hooks do without meaning.
+    """
+    import socket
+
+    if not hasattr(socket, "AF_UNIX"):
+        return None
     from recollect.resident.listen import Resident
     from recollect.stores.sqlite.dense import DenseLeg
     from recollect.stores.sqlite.ordinary import AboveOrdinary

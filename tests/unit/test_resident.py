@@ -5,6 +5,7 @@ import logging
 import os
 import socket
 import stat
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -14,11 +15,13 @@ import pytest
 
 from hook_home import is_listened_at
 from making import make_query, ref_of, wait_until
+from recollect.config import read_config
 from recollect.core.errors import LegError, LegTimeout
 from recollect.core.hits import Evidence, Hit, Ref
 from recollect.core.query import Query, Scope
 from recollect.resident.leg import ResidentLeg, ask_resident
 from recollect.resident.listen import LONGEST_PATH, Resident
+from recollect.wiring import open_recollect, open_resident
 
 QUERY = make_query("where do we deploy?", project="here", exclude=frozenset({ref_of(9).id}))
 
@@ -262,3 +265,12 @@ def test_a_folder_too_deep_for_a_socket_does_without(tmp_path: Path) -> None:
     resident.start()
     resident.stop()
     assert not any(tmp_path.iterdir())
+
+
+def test_a_system_without_such_sockets_does_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has neither the sockets nor the lock, and serves all the same."""
+    monkeypatch.delattr(socket, "AF_UNIX")
+    monkeypatch.setitem(sys.modules, "recollect.resident.listen", None)
+    config = read_config({"RECOLLECT_HOME": str(tmp_path), "RECOLLECT_PROJECT": ""})
+    with open_recollect(config) as recollect:
+        assert open_resident(recollect, config) is None

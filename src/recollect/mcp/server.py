@@ -123,12 +123,14 @@ def main() -> None:
         keep_up = KeepUp(recollect.store, recollect.gates)
         resident = open_resident(recollect, config)
         keep_up.start()
-        resident.start()
+        if resident is not None:
+            resident.start()
         owner = Owner(recollect)
         try:
             MemoryServer(lambda: owner, note_use=open_use_notes(config)).run()
         finally:
-            resident.stop()
+            if resident is not None:
+                resident.stop()
             keep_up.stop()
 
 

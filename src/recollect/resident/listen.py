@@ -39,8 +39,8 @@ class Resident:
         self._thread = threading.Thread(target=self._run, name="resident", daemon=True)
 
     def start(self) -> None:
-        # Without such sockets (Windows), or with a folder too deep for one, hooks do without meaning.
-        if hasattr(socketserver, "UnixStreamServer") and len(os.fsencode(self._path)) <= LONGEST_PATH:
+        # With a folder too deep for a socket, hooks do without meaning.
+        if len(os.fsencode(self._path)) <= LONGEST_PATH:
             self._thread.start()
 
     def stop(self, seconds: float = 1.0) -> None:
