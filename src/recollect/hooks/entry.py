@@ -17,7 +17,7 @@ from recollect.hooks import clients
 
 SECONDS: Final = {clients.PROMPT: 0.15, clients.SESSION_START: 1.0, clients.PRE_COMPACT: 10.0, clients.STOP: 10.0}
 """What each hook may take, from the start of the process on; past it, it says nothing."""
-LEAVING_SECONDS: Final = 0.01
+LEAVING_SECONDS: Final = 0.015
 """What of that is kept for giving up: a process takes a moment to be gone."""
 MOST_INPUT: Final = 1 << 20
 """Bytes of JSON that are read. A prompt that is longer says nothing about what its few telling words are."""
