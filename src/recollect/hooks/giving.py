@@ -1,4 +1,4 @@
-"""What the hooks that give something have in common: what was given before, giving, and keeping what was given."""
+"""What the hooks that give something have in common: where they look, what was given before, giving, and keeping it."""
 
 import time
 from contextlib import suppress

@@ -18,7 +18,7 @@ def claude_code(folders: Folders, program: str) -> Client:
         "claude-code",
         "Claude Code",
         (
-            File(os.path.join(folders.claude_state, ".claude.json"), (server("mcpServers", program, type="stdio"),)),
+            File(os.path.join(folders.claude_state, ".claude.json"), (server("mcpServers", program, kind="stdio"),)),
             File(os.path.join(folders.claude, "settings.json"), grouped_hooks(program, "claude-code", _EVENTS)),
         ),
         "It holds for sessions that begin from now on: /mcp shows the server, /hooks the hooks.",

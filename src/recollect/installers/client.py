@@ -1,6 +1,6 @@
 """A client: what it is called, which files of it change, and what is put into each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,9 +29,9 @@ class Client:
     """What the user does next."""
 
 
-def server(box: str, program: str, *, env: Mapping[str, str] | None = None, **more: object) -> Server:
+def server(box: str, program: str, *, kind: str | None = None, **more: object) -> Server:
     """Give the entry that starts the server, for the object or table that a client keeps its servers in."""
-    return Server((box, NAME), {**more, "command": program, "args": ["mcp"], **({"env": env} if env else {})})
+    return Server((box, NAME), {**({"type": kind} if kind else {}), "command": program, "args": ["mcp"], **more})
 
 
 def call(hook: str, client: str) -> str:

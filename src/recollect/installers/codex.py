@@ -4,7 +4,6 @@ import os
 
 from recollect.config import KEYS
 from recollect.installers.client import Client, File, grouped_hooks, server
-from recollect.installers.entries import Server
 from recollect.installers.folders import Folders
 
 _EVENTS = (
@@ -18,8 +17,7 @@ _PASSED = [f"RECOLLECT_{name}" for name in ("HOME", "STORE", "MODELS", "SPACE", 
 
 
 def codex(folders: Folders, program: str) -> Client:
-    plain = server("mcp_servers", program)
-    passing = Server(plain.path, {**plain.value, "env_vars": [*_PASSED, *KEYS]})
+    passing = server("mcp_servers", program, env_vars=[*_PASSED, *KEYS])
     return Client(
         "codex",
         "Codex",

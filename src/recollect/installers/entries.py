@@ -25,6 +25,7 @@ from recollect.installers.toml_edit import add_table, read_table, remove_table, 
 
 NAME: Final = "recollect"
 """What the server is called in every client."""
+_NOT_OURS: Final = f"There is a server called {NAME} already that is not ours: it stays as it is."
 _ARGUMENTS: Final = ["mcp"]
 
 
@@ -103,7 +104,7 @@ def add_json(text: str, entries: Iterable[Entry], made: Iterable[Path] = ()) -> 
             if isinstance(entry, Server) and isinstance(there, dict) and is_ours(there):
                 text = _mend(text, entry.path, entry.value, there)
             elif isinstance(entry, Server):
-                notes.append(f"There is a server called {NAME} already that is not ours: it stays as it is.")
+                notes.append(_NOT_OURS)
             continue
         text = added.text
         new += [*added.made, *([entry.path] if isinstance(entry, Needed) else [])]
@@ -145,9 +146,7 @@ def add_toml(text: str, entry: Server) -> Edited:
         if entry.value.items() <= there.items():
             return Edited(text)
         if not is_ours(there):
-            return Edited(
-                text, notes=(f"There is a server called {NAME} already that is not ours: it stays as it is.",)
-            )
+            return Edited(text, notes=(_NOT_OURS,))
         # Nothing else of ours can differ; what its owner added stays.
         return Edited(replace_string(text, name, "command", _toml(entry.value["command"])))
     return Edited(add_table(text, name, [f"{key} = {_toml(value)}" for key, value in entry.value.items()]))

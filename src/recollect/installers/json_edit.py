@@ -60,13 +60,9 @@ def replace_value(text: str, path: Place, value: object) -> str:
     box, node = find(document, path[:-1]), find(document, path)
     if box is None or node is None or document.data(node) == value:
         return text
-    tokens = document.tokens
-    first = next(item.first for item in box.items if item.value is node)
-    space = tokens[first - 1]
-    own_line = space.kind == SPACE and "\n" in text[space.start : space.end]
-    indent = _indent(text, tokens[first].start) if own_line else None
+    indent = next(_lead(document, item.first) for item in box.items if item.value is node)
     body = _render(None, value, indent, _unit(text), _eol(text))
-    return text[: tokens[node.first].start] + body + text[tokens[node.last].end :]
+    return text[: document.tokens[node.first].start] + body + text[document.tokens[node.last].end :]
 
 
 def remove_member(text: str, path: Path) -> str:
@@ -174,12 +170,15 @@ def _skip_notes(document: Document, token: int) -> int:
 
 def _item_indent(document: Document, box: Node) -> str | None:
     """Give what stands before the items of a box that is spread over lines."""
-    for item in reversed(box.items):
-        space = document.tokens[item.first - 1]
-        lead = document.text[space.start : space.end]
-        if space.kind == SPACE and "\n" in lead:
-            return lead.rpartition("\n")[2]
-    return None
+    leads = (_lead(document, item.first) for item in reversed(box.items))
+    return next((lead for lead in leads if lead is not None), None)
+
+
+def _lead(document: Document, first: int) -> str | None:
+    """Give what stands before an item that begins a line."""
+    space = document.tokens[first - 1]
+    lead = document.text[space.start : space.end]
+    return lead.rpartition("\n")[2] if space.kind == SPACE and "\n" in lead else None
 
 
 def _cut(document: Document, box: Node, place: int) -> str:

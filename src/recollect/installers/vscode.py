@@ -19,7 +19,7 @@ def vscode(folders: Folders, program: str) -> Client:
         "vscode",
         "VS Code",
         (
-            File(os.path.join(folders.vscode, "mcp.json"), (server("servers", program, type="stdio"),)),
+            File(os.path.join(folders.vscode, "mcp.json"), (server("servers", program, kind="stdio"),)),
             File(
                 os.path.join(folders.copilot, "hooks", "recollect.json"),
                 # Copilot's command line reads the same folder and asks for the version.

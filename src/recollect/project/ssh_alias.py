@@ -6,6 +6,8 @@ What a colleague, or a clone over https, calls the project must not depend on th
 import os
 from typing import Final
 
+from recollect.project.repository import read
+
 _EVERYBODYS: Final = frozenset({"github.com", "gitlab.com", "bitbucket.org"})
 """Names that need no looking up before every prompt."""
 
@@ -35,10 +37,5 @@ def _hosts(path: str) -> list[tuple[list[str], str]]:
 
 
 def _settings(path: str) -> list[tuple[str, str]]:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().splitlines()
-    except (OSError, ValueError):
-        return []
-    words = (line.replace("=", " ", 1).replace('"', "").split(None, 1) for line in lines)
+    words = (line.replace("=", " ", 1).replace('"', "").split(None, 1) for line in read(path).splitlines())
     return [(each[0].lower(), each[1].strip()) for each in words if len(each) > 1]

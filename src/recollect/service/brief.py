@@ -13,6 +13,7 @@ from recollect.core.pack import count_tokens
 from recollect.core.query import Query, Scope
 from recollect.service.inject import Injection
 from recollect.service.nearest import find_by_words
+from recollect.service.recall import find_linked
 from recollect.values import replace
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _SECONDS: Final = 0.5
 def brief(store: Store, scope: Scope, held: frozenset[str], now: datetime) -> Injection | None:
     """Give the briefing, but for what the session has in sight already."""
     pinned, decisions, questions = _pinned(store, scope), _of(store, scope, DECISIONS), _of(store, scope, QUESTIONS)
-    links, present = _linked(store, scope, (*pinned, *decisions, *questions))
+    links, present = find_linked(store, scope, {_ref(each): each for each in (*pinned, *decisions, *questions)})
     newest = newest_of(links, present)
     decided = [each for each in _newest(decisions, newest, present) if now - each.updated_at <= _LATELY]
     settled = {Ref(link.space, link.source) for link in links if _resolves(link, present)} | newest.keys()
@@ -75,15 +76,6 @@ def _pinned(store: Store, scope: Scope) -> list[Memory]:
 
 def _of(store: Store, scope: Scope, category: str) -> list[Memory]:
     return store.memories.page(replace(scope, categories=frozenset({category})), _LOOKED_THROUGH)
-
-
-def _linked(store: Store, scope: Scope, memories: Sequence[Memory]) -> tuple[list[Link], dict[Ref, Memory]]:
-    """Give the links that touch these memories, and every memory at either end that may be told."""
-    found = {_ref(memory): memory for memory in memories}
-    links = store.links.among(found) if found else []
-    ends = {Ref(link.space, end) for link in links for end in (link.source, link.target)} - found.keys()
-    read = store.memories.get(ends) if ends else {}
-    return links, {**found, **{ref: memory for ref, memory in read.items() if scope.admits(memory)}}
 
 
 def _newest(memories: Sequence[Memory], newest: Mapping[Ref, Ref], present: Mapping[Ref, Memory]) -> list[Memory]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.hits import Ref
 from recollect.core.links import newest_of
+from recollect.service.recall import find_linked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 def leave_superseded(store: Store, scope: Scope, memories: Sequence[Memory]) -> list[Memory]:
     """Leave out what is superseded by a memory in the scope: one of another project takes no place in this one."""
-    links = store.links.among([Ref(each.space, each.id) for each in memories]) if memories else []
-    newer = store.memories.get({Ref(link.space, link.source) for link in links if link.kind == "supersedes"})
-    superseded = newest_of(links, {ref: each for ref, each in newer.items() if scope.admits(each)})
+    links, present = find_linked(store, scope, {Ref(each.space, each.id): each for each in memories})
+    superseded = newest_of(links, {ref: each for ref, each in present.items() if scope.admits(each)})
     return [each for each in memories if Ref(each.space, each.id) not in superseded]

@@ -61,7 +61,7 @@ def learn(
     if how == "off":
         return Learned()
     candidates = _by_model(memory, learner, turns, find_secrets) if learner else learn_from_turns(turns)
-    told = list(memory.store.memories.get(given).values()) if given else []
+    told = _standing(memory, list(memory.store.memories.get(given).values())) if given else []
     waiting = [read_statement(each.content) for each in queue.waiting(memory.space)]
     longest = memory.settings().whole("length-limit")
     pending: list[Pending] = []
@@ -72,9 +72,7 @@ def learn(
             secret += 1
             continue
         statement = read_statement(candidate.content)
-        # Who repeats what is superseded goes back to it: that is not what is known.
-        like = leave_superseded(memory.store, memory.scope(), [*told, *nearest(memory, candidate.content)])
-        near = [_Known(each) for each in like]
+        near = [*told, *_standing(memory, nearest(memory, candidate.content))]
         is_known = any(adds_nothing(statement, each.statement) for each in near) or any(
             adds_nothing(statement, each) for each in waiting
         )
@@ -104,6 +102,11 @@ class _Known:
     def is_contradicted_by(self, statement: Statement) -> bool:
         parts = (part for line in self.memory.content.splitlines() for part in split_sentences(line))
         return any(contradicts(statement, each) for each in (self.statement, *map(read_statement, parts)))
+
+
+def _standing(memory: Recollect, memories: Sequence[Memory]) -> list[_Known]:
+    """Give what is known by these: who repeats what is superseded goes back to it, and says something new."""
+    return [_Known(each) for each in leave_superseded(memory.store, memory.scope(), memories)]
 
 
 def _pending(memory: Recollect, candidate: Candidate, session: str | None, replaced: Memory | None) -> Pending:

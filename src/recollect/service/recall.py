@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from recollect.core.memory import Link, Memory
     from recollect.core.ports import Reranker, Store
-    from recollect.core.query import Query
+    from recollect.core.query import Query, Scope
     from recollect.core.settings import Settings
 
 
@@ -87,13 +87,13 @@ def _recall(store: Store, query: Query, reranker: Reranker | None) -> Recall:
     fused = path.mark("fusion", _fuse(answers, weights, settings)[:depth])
     flow = _spread(store, query, fused, settings, in_session=bool(fused) and fused[0].ref in surroundings.near)
     flowed = path.mark("spread", flow.ranking[:depth], on=bool(flow.ways))
-    found = _present(store, query, [item.ref for item in flowed])
+    found = _present(store, query.scope, [item.ref for item in flowed])
     quoted = put_quoted_first(flowed, found, query.text) if settings.whole("quoted-first") else flowed
     opinions = _ask_reranker(reranker, query, quoted, found, settings)
     reranked = rerank(quoted, opinions.scores)
     path.mark("rerank", reranked, on=reranked != flowed)
     weighed = path.mark("prior", _apply_prior(reranked, found, query, settings))
-    links, present = _linked(store, query, found)
+    links, present = find_linked(store, query.scope, found)
     served = apply_links(weighed, links, present, query.exclude)
     path.mark("links", _scores(served))
     packed = pack(
@@ -245,17 +245,17 @@ def _apply_prior(
     return put_newest_first(weighed, found, query.text)
 
 
-def _linked(store: Store, query: Query, found: Mapping[Ref, Memory]) -> tuple[list[Link], dict[Ref, Memory]]:
+def find_linked(store: Store, scope: Scope, found: Mapping[Ref, Memory]) -> tuple[list[Link], dict[Ref, Memory]]:
     """Give the links that touch what was found, and every memory at either end that is still there."""
-    links = store.links.among(found, query.scope.as_of)
+    links = store.links.among(found, scope.as_of)
     ends = {Ref(link.space, end) for link in links for end in (link.source, link.target)} - found.keys()
-    return links, {**found, **_present(store, query, ends)}
+    return links, {**found, **_present(store, scope, ends)}
 
 
-def _present(store: Store, query: Query, refs: Collection[Ref]) -> dict[Ref, Memory]:
+def _present(store: Store, scope: Scope, refs: Collection[Ref]) -> dict[Ref, Memory]:
     """Read memories. What links lead to outside the scope, and what was just forgotten, is not served."""
-    read = store.memories.get(refs, query.scope.as_of) if refs else {}
-    return {ref: memory for ref, memory in read.items() if query.scope.admits(memory)}
+    read = store.memories.get(refs, scope.as_of) if refs else {}
+    return {ref: memory for ref, memory in read.items() if scope.admits(memory)}
 
 
 def _scores(served: Sequence[Served]) -> tuple[Scored, ...]:
