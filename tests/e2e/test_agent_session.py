@@ -92,10 +92,12 @@ class ClaudeCode:
         return str(answer["additionalContext"])
 
     def prompt(self, text: str) -> tuple[str, str]:
-        """Ask in a new session until the hook was fast enough to speak; give the session and what was told."""
+        """Ask in new sessions until the hook could speak and note it in time; give the session and what was told."""
+        before = self.counts()["given"]
         for tries in range(TRIES + 1):
             session = self.new_session()
-            if told := self.hook("UserPromptSubmit", session, verbose=tries == TRIES, prompt=text):
+            told = self.hook("UserPromptSubmit", session, verbose=tries == TRIES, prompt=text)
+            if told and self.counts()["given"] > before:
                 return session, told
         raise AssertionError("The hook said nothing, however much time it had.")
 
